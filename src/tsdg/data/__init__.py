@@ -1,0 +1,1 @@
+"""Data sets: the container, and one module for each kind of raw files."""
