@@ -1,0 +1,60 @@
+"""Run records with chosen accuracies, for tests of everything downstream of training."""
+
+from tsdg import records
+from tsdg.records import Run
+
+
+def metrics(accuracy, ece=0.1, auc=None):
+    """As `tsdg.metrics.evaluate` returns them; NLL and Brier score follow from the accuracy."""
+    follow = {"nll": 2 - accuracy, "brier": 1 - accuracy}
+    return {"accuracy": accuracy, "ece": ece, **follow, "auc": auc, "n": 100}
+
+
+def make_record(run, checkpoints=((100, 0.5, 0.5),), sources=("S", "T"), *, diverged=False, **data):
+    """A record whose checkpoints are (iteration, validation accuracy, target accuracy[, target ECE])."""
+    record = {
+        "format": records.FORMAT,
+        "status": "diverged" if diverged else "finished",
+        "run": {
+            "dataset": run.dataset,
+            "variant": run.variant,
+            "target": run.target,
+            "seed": run.seed,
+            "draw": run.draw,
+        },
+        "config": {"method": run.variant, "iterations": 100, "protocol": data.pop("protocol", "paper")},
+        "hparams": {},
+        "sources": list(sources),
+        "classes": ["0", "1"],
+        "data": {"fingerprint": "f", "simulated": False, **data},
+        "code": {"version": "0", "fingerprint": "c"},
+        "machine": {"device": "cpu"},
+        "timing": {"seconds": 1.0, "seconds_per_iteration": 0.01},
+        "checkpoints": [
+            {
+                "iteration": iteration,
+                "validation": {domain: metrics(validation) for domain in sources},
+                "target": metrics(*target),
+            }
+            for iteration, validation, *target in checkpoints
+        ],
+        "losses": {"iteration": [1], "total": [1.0]},
+    }
+    if diverged:
+        record["diverged_at"] = 7
+    return record
+
+
+def save(folder, run, *args, **kwargs):
+    records.write(folder / records.run_path(run), make_record(run, *args, **kwargs))
+    return run
+
+
+def grid(variants, targets, seeds, draws, dataset="toy"):
+    return [
+        Run(dataset, variant, target, seed, draw)
+        for variant in variants
+        for target in targets
+        for seed in seeds
+        for draw in draws
+    ]
