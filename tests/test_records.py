@@ -31,8 +31,7 @@ def test_runs_sort_fixed_first_then_by_number():
 
 @pytest.mark.parametrize(
     "fields",
-    [("a/b", "v", "t", 0, 0), ("a", "..", "t", 0, 0), ("a", "v", "t 1", 0, 0), ("a", "v", "t", -1, 0)]
-    + [("a", "v", "t", 0, "hp1")],
+    [("a/b", "v", "t", 0, 0), ("a", "..", "t", 0, 0), ("", "v", "t", -1, 0), ("a", "v", "t", 0, "hp1")],
 )
 def test_a_run_that_cannot_be_a_path_is_refused(fields):
     with pytest.raises(InputError):
