@@ -1,0 +1,174 @@
+"""What a training method is: an objective over a batch of every source domain, and how to step on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from tsdg.errors import InputError
+from tsdg.hparams import Distribution
+from tsdg.networks import Network
+from tsdg.optimizer import Adam
+from tsdg.streams import numpy_stream
+
+Losses = dict[str, Tensor]
+
+
+class Method(nn.Module):
+    """A training method for R runs at once.
+
+    A subclass states its class attributes and `losses`; most need nothing else. Axes: R run, D source
+    domain, B sample of a domain, C channel, T time step, F feature, K class.
+
+    Parameters
+    ----------
+    network : Network
+        The networks of the R runs.
+    domains : int
+        D.
+    classes : int
+        K.
+    hparams : mapping of str to float or sequence of R floats
+        A value for each name in `search`.
+    iterations : int
+        Length of the training; the learning rate is multiplied by ``decay`` from iteration
+        ``decay_at * iterations`` on.
+    forward : {"joint", "per_domain"}, optional
+        Whether batch normalization sees all source domains together or each alone; the method's own
+        default follows its reference implementation.
+    seeds : sequence of R int, optional
+        Seeds of the method's own random choices.
+    clusters : Tensor (R, D) of int, optional
+        Cluster of each source domain, for methods that use metadata.
+    learning_rate, weight_decay, decay_at, decay : float
+    """
+
+    title: ClassVar[str]
+    citation: ClassVar[str]
+    forward_default: ClassVar[str] = "joint"
+    search: ClassVar[Mapping[str, Distribution]] = {}
+    options: ClassVar[Mapping[str, Sequence[str]]] = {}
+    extra_features: ClassVar[bool] = False
+    period: ClassVar[int] = 1
+
+    def __init__(
+        self,
+        network: Network,
+        domains: int,
+        classes: int,
+        hparams: Mapping[str, float | Sequence[float] | Tensor],
+        iterations: int,
+        *,
+        forward: str | None = None,
+        seeds: Sequence[int] | None = None,
+        clusters: Tensor | None = None,
+        learning_rate: float = 1e-3,
+        weight_decay: float = 5e-5,
+        decay_at: float = 0.8,
+        decay: float = 0.1,
+    ):
+        super().__init__()
+        self.network = network
+        self.domains, self.classes = domains, classes
+        first = next(network.parameters())
+        self.runs, self.device, self.dtype = first.shape[0], first.device, first.dtype
+        if missing := set(self.search) - set(hparams):
+            raise InputError(f"{self.title} needs the hyperparameters {', '.join(sorted(missing))}")
+        self.hparams = {
+            name: torch.as_tensor(value, dtype=self.dtype, device=self.device).expand(self.runs)
+            for name, value in hparams.items()
+        }
+        self.per_domain = (forward or self.forward_default) == "per_domain"
+        self.clusters = clusters
+        self.learning_rate, self.weight_decay = learning_rate, weight_decay
+        self.decay_from, self.decay = int(decay_at * iterations), decay
+        self.iteration = 0
+        self.clock = torch.zeros((), device=self.device)
+        self.streams = [numpy_stream(seed, "method", self.title) for seed in seeds or range(self.runs)]
+        self.setup()
+        self.optimizer = Adam(self.network.parameters(), lr=learning_rate, weight_decay=weight_decay, **self.momenta())
+
+    def setup(self) -> None:
+        """Make what the method needs beside the network."""
+
+    def momenta(self) -> dict:
+        """Adam's ``beta1`` and ``beta2`` for the network."""
+        return {}
+
+    def draws(self) -> dict[str, Tensor]:
+        """Random choices of one update, from each run's own stream; `update` takes others in their place."""
+        return {}
+
+    def losses(self, x: Tensor, y: Tensor, draws: Mapping[str, Tensor]) -> Losses:
+        """Objective under the name ``loss`` and its components, each ``(R,)``."""
+        raise NotImplementedError
+
+    def update(self, x: Tensor, y: Tensor, draws: Mapping[str, Tensor] | None = None) -> Losses:
+        """One iteration on a batch.
+
+        Parameters
+        ----------
+        x : (R, D, B, C, T)
+        y : (R, D, B) of int64
+        draws : mapping, optional
+            Takes the place of the method's own `draws`.
+
+        Returns
+        -------
+        dict of str to Tensor (R,)
+            The objective ``loss`` and its components, detached.
+        """
+        self.train()
+        self.schedule(self.iteration)
+        losses = self.step(x, y, self.draws() if draws is None else draws)
+        self.iteration += 1
+        self.clock += 1
+        return {name: value.detach() for name, value in losses.items()}
+
+    def schedule(self, iteration: int) -> None:
+        """What changes between iterations for all runs alike."""
+
+    def step(self, x: Tensor, y: Tensor, draws: Mapping[str, Tensor]) -> Losses:
+        """Forward, backward and the optimizer's step."""
+        losses = self.losses(x, y, draws)
+        self.optimizer.zero_grad()
+        losses["loss"].sum().backward()
+        self.optimizer.step(scale=self.rate())
+        return losses
+
+    def rate(self) -> Tensor:
+        """Factor of the learning rate at this iteration."""
+        return torch.where(self.clock < self.decay_from, 1.0, self.decay)
+
+    def features(self, x: Tensor) -> Tensor:
+        """Features of a batch by domain, ``(R, D, B, C, T) -> (R, D, B, F)``, in training."""
+        groups = self.domains if self.per_domain else 1
+        return self.network.featurizer(x.flatten(1, 2), groups).unflatten(1, x.shape[1:3])
+
+    def classify(self, z: Tensor) -> Tensor:
+        """Logits of features, ``(R, D, B, F) -> (R, D, B, K)``."""
+        return self.network.classifier(z.flatten(1, 2)).unflatten(1, z.shape[1:3])
+
+    def predict(self, z: Tensor) -> Tensor:
+        """Logits of one domain's features when the network is evaluated, ``(R, N, F) -> (R, N, K)``."""
+        return self.network.classifier(z)
+
+    @torch.no_grad()
+    def logits(self, x: Tensor) -> Tensor:
+        """Logits of the trained network, ``(R, N, C, T) -> (R, N, K)``."""
+        self.eval()
+        return self.predict(self.network.featurizer(x))
+
+
+def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
+    """Mean cross-entropy over the samples of each domain: ``(..., B, K)``, ``(..., B)`` to ``(...)``."""
+    return sample_cross_entropy(logits, labels).mean(-1)
+
+
+def sample_cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
+    """Cross-entropy of each sample: ``(..., K)``, ``(...)`` to ``(...)``."""
+    return F.cross_entropy(logits.flatten(0, -2), labels.flatten(), reduction="none").view(labels.shape)

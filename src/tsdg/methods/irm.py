@@ -1,0 +1,27 @@
+"""Invariant risk minimization."""
+
+import torch
+
+from tsdg.methods.annealed import AnnealedPenalty, annealed_search
+from tsdg.methods.base import cross_entropy
+
+
+class IRM(AnnealedPenalty):
+    """Penalizes the risk's gradient with respect to a dummy scale on each domain's logits.
+
+    The squared gradient is estimated without bias by the product of two halves of the batch, the even and
+    the odd samples; it may be negative.
+    """
+
+    title = "IRM"
+    citation = "Arjovsky et al., Invariant Risk Minimization, 2019"
+    search = annealed_search(default=100)
+
+    def penalty(self, logits, y, risks):
+        scale = torch.ones_like(risks, requires_grad=True)
+        scaled = logits * scale[..., None, None]
+        even = cross_entropy(scaled[:, :, ::2], y[:, :, ::2])
+        odd = cross_entropy(scaled[:, :, 1::2], y[:, :, 1::2])
+        (even_gradient,) = torch.autograd.grad(even.sum(), scale, create_graph=True)
+        (odd_gradient,) = torch.autograd.grad(odd.sum(), scale, create_graph=True)
+        return (even_gradient * odd_gradient).mean(-1)

@@ -1,0 +1,342 @@
+"""Layers with a leading run axis, and the two backbones.
+
+A layer holds R independent copies of its parameters, so that R runs train in one pass and none sees
+another. Inside a network, activations are ``(R, N, T, C)``, channels last: then every layer is a matrix
+product over contiguous memory.
+
+Axes: R run, N sample, T time step, C channel, F feature, K class.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from tsdg.errors import InputError
+
+NEGATIVE_SLOPE = 0.01
+
+
+def _uniform(shape: tuple[int, ...], fan_in: int, generators: list[torch.Generator]) -> nn.Parameter:
+    """PyTorch's default initialization, U(-1/sqrt(fan_in), 1/sqrt(fan_in)), one stream a run."""
+    bound = 1 / math.sqrt(fan_in)
+    return nn.Parameter(torch.stack([torch.empty(shape).uniform_(-bound, bound, generator=g) for g in generators]))
+
+
+class Linear(nn.Module):
+    """Affine map of the last axis, one for each run: ``(R, N, in) -> (R, N, out)``.
+
+    Parameters
+    ----------
+    in_features, out_features : int
+    generators : list of torch.Generator
+        One a run; initial weights are drawn as by `torch.nn.Linear`.
+
+    Attributes
+    ----------
+    weight : (R, out, in)
+    bias : (R, out)
+    """
+
+    def __init__(self, in_features: int, out_features: int, generators: list[torch.Generator]):
+        super().__init__()
+        self.weight = _uniform((out_features, in_features), in_features, generators)
+        self.bias = _uniform((out_features,), in_features, generators)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.baddbmm(self.bias.unsqueeze(1), x, self.weight.transpose(1, 2))
+
+
+class Conv1d(nn.Module):
+    """One-dimensional convolution, one for each run: ``(R, N, T, C) -> (R, N, T', O)``.
+
+    Equal to `torch.nn.Conv1d` with the weights of the run, and faster for few channels: the time axis is cut
+    into blocks of ``block * stride`` steps, which channels-last memory makes the channels of a shorter
+    signal; ``block`` neighbouring outputs of a block come from one product with a banded (Toeplitz) matrix.
+
+    Parameters
+    ----------
+    in_channels, out_channels, kernel_size, stride, padding : int
+        As in `torch.nn.Conv1d`.
+    generators : list of torch.Generator
+        One a run.
+
+    Attributes
+    ----------
+    weight : (R, out, in, kernel)
+    bias : (R, out)
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int,
+        generators: list[torch.Generator],
+        stride: int = 1,
+        padding: int = 0,
+    ):
+        super().__init__()
+        self.kernel_size, self.stride, self.padding = kernel_size, stride, padding
+        fan_in = in_channels * kernel_size
+        self.weight = _uniform((out_channels, in_channels, kernel_size), fan_in, generators)
+        self.bias = _uniform((out_channels,), fan_in, generators)
+
+    def output_length(self, length: int) -> int:
+        """Time steps that come out for ``length`` going in."""
+        return (length + 2 * self.padding - self.kernel_size) // self.stride + 1
+
+    def forward(self, x: Tensor) -> Tensor:
+        runs, _, _, channels = x.shape
+        if runs == 1 and channels > 4:
+            return self._direct(x)
+        if runs == 1:
+            return self._blocked(x, block=4)
+        # Two blocks hold a whole window; with many channels a wider band costs more than it saves.
+        return self._blocked(x, block=max(1, math.ceil(self.kernel_size / self.stride) - 1) if channels < 16 else 1)
+
+    def _direct(self, x: Tensor) -> Tensor:
+        image = x[0].transpose(1, 2).unsqueeze(2)
+        weight = self.weight[0].unsqueeze(2).contiguous(memory_format=torch.channels_last)
+        y = F.conv2d(image, weight, self.bias[0], stride=(1, self.stride), padding=(0, self.padding))
+        return y.squeeze(2).transpose(1, 2).unsqueeze(0)
+
+    def _blocked(self, x: Tensor, block: int) -> Tensor:
+        runs, samples, time, channels = x.shape
+        out_channels = self.weight.shape[1]
+        length = self.output_length(time)
+        step = block * self.stride
+        blocks = -(-length // block)
+        taps = -(-(step + self.kernel_size - self.stride) // step)
+
+        padded = (blocks + taps - 1) * step
+        x = F.pad(x, (0, 0, self.padding, padded - time - self.padding))
+        x = x.reshape(runs, samples, blocks + taps - 1, step * channels)
+        band = self._band(block, taps * step)  # (R, block * O, taps * step * C)
+        bias = self.bias.repeat(1, block)
+        if runs == 1:
+            image = x[0].transpose(1, 2).unsqueeze(2)
+            kernel = band[0].reshape(-1, taps, step * channels).transpose(1, 2).unsqueeze(2)
+            y = F.conv2d(image, kernel.contiguous(memory_format=torch.channels_last), bias[0])
+            y = y.squeeze(2).transpose(1, 2)
+        else:
+            columns = torch.cat([x[:, :, tap : tap + blocks] for tap in range(taps)], dim=-1)
+            y = torch.baddbmm(bias.unsqueeze(1), columns.flatten(1, 2), band.transpose(1, 2))
+        return y.reshape(runs, samples, blocks * block, out_channels)[:, :, :length]
+
+    def _band(self, block: int, window: int) -> Tensor:
+        """Rows hold the kernel shifted by 0, 1, ..., block - 1 strides within a window of time steps."""
+        runs, out_channels, channels, kernel = self.weight.shape
+        row = (window + self.stride) * channels
+        rows = F.pad(self.weight.transpose(2, 3).reshape(runs, out_channels, 1, -1), (0, row - kernel * channels))
+        rows = rows.expand(runs, out_channels, block, row).reshape(runs, out_channels, -1)
+        rows = rows[..., : block * window * channels].reshape(runs, out_channels, block, -1)
+        return rows.transpose(1, 2).reshape(runs, block * out_channels, -1)
+
+
+class _NormalizeActivate(torch.autograd.Function):
+    """Leaky ReLU of the normalized and scaled input, ``(R, G, N, T*C)``, by a group's own statistics.
+
+    Written out because the native operator is several times slower for eight channels. Returns the
+    activation, and mean and biased variance ``(R, G, C)`` for the running averages.
+    """
+
+    @staticmethod
+    def forward(ctx, x, weight, bias, channels, eps):  # type: ignore[override]
+        count = x.shape[2] * x.shape[3] // channels
+        repeat = x.shape[3] // channels
+
+        def reduce(values: Tensor) -> Tensor:
+            return values.sum(2).unflatten(-1, (repeat, channels)).sum(2)
+
+        def spread(values: Tensor) -> Tensor:
+            return values.repeat(1, 1, repeat).unsqueeze(2)
+
+        mean = reduce(x) / count
+        centred = x - spread(mean)
+        variance = reduce(centred * centred) / count
+        inverse = torch.rsqrt(variance + eps)
+        y = torch.addcmul(spread(bias.unsqueeze(1).expand_as(inverse)), centred, spread(weight.unsqueeze(1) * inverse))
+        y = F.leaky_relu_(y, NEGATIVE_SLOPE)
+        ctx.save_for_backward(centred, y, inverse, weight)
+        ctx.reduce, ctx.spread, ctx.count = reduce, spread, count
+        ctx.mark_non_differentiable(mean, variance)
+        return y, mean, variance
+
+    @staticmethod
+    def backward(ctx, grad, _mean, _variance):  # type: ignore[override]
+        centred, y, inverse, weight = ctx.saved_tensors
+        reduce, spread = ctx.reduce, ctx.spread
+        grad = torch.ops.aten.leaky_relu_backward(grad.contiguous(), y, NEGATIVE_SLOPE, True)
+        total = reduce(grad)
+        weighted = reduce(grad * centred) * inverse
+        scale = weight.unsqueeze(1) * inverse
+        grad_x = torch.addcmul(spread(-scale * total / ctx.count), grad, spread(scale))
+        grad_x = grad_x.addcmul_(centred, spread(-scale * inverse * weighted / ctx.count))
+        return grad_x, weighted.sum(1), total.sum(1), None, None
+
+
+class BatchNormLeakyReLU(nn.Module):
+    """Batch normalization followed by leaky ReLU, for each run: ``(R, N, T, C) -> (R, N, T, C)``.
+
+    In training the N samples form ``groups`` equal groups (domains), each normalized by its own batch
+    statistics; the running averages move once for each group, in order. One group is `torch.nn.BatchNorm1d`.
+
+    Parameters
+    ----------
+    channels, runs : int
+    momentum, eps : float
+        As in `torch.nn.BatchNorm1d`.
+    """
+
+    running_mean: Tensor
+    running_var: Tensor
+
+    def __init__(self, channels: int, runs: int, momentum: float = 0.1, eps: float = 1e-5):
+        super().__init__()
+        self.momentum, self.eps = momentum, eps
+        self.weight = nn.Parameter(torch.ones(runs, channels))
+        self.bias = nn.Parameter(torch.zeros(runs, channels))
+        self.register_buffer("running_mean", torch.zeros(runs, channels))
+        self.register_buffer("running_var", torch.ones(runs, channels))
+
+    def forward(self, x: Tensor, groups: int = 1) -> Tensor:
+        runs, samples, time, channels = x.shape
+        if not self.training:
+            scale = self.weight * torch.rsqrt(self.running_var + self.eps)
+            shift = self.bias - self.running_mean * scale
+            return F.leaky_relu_(x * scale[:, None, None] + shift[:, None, None], NEGATIVE_SLOPE)
+        grouped = x.reshape(runs, groups, samples // groups, time * channels)
+        y, mean, variance = _NormalizeActivate.apply(grouped, self.weight, self.bias, channels, self.eps)
+        count = samples // groups * time
+        for group in range(groups):
+            self.running_mean.lerp_(mean[:, group], self.momentum)
+            self.running_var.lerp_(variance[:, group] * count / (count - 1), self.momentum)
+        return y.reshape(x.shape)
+
+
+class Bearings(nn.Module):
+    """Featurizer for long windows of one sensor: six convolutions and a fully connected layer, 32 features.
+
+    The network of the paper's Bearings experiments, which is that of Ragab et al., "Conditional Contrastive
+    Domain Generalization for Fault Diagnosis" (IEEE TIM 2022).
+    """
+
+    features = 32
+
+    def __init__(self, channels: int, length: int, generators: list[torch.Generator]):
+        super().__init__()
+        runs = len(generators)
+        self.conv1 = Conv1d(channels, 8, 64, generators, stride=2, padding=1)
+        self.conv2 = Conv1d(8, 8, 3, generators, stride=2, padding=1)
+        self.conv3 = Conv1d(8, 8, 3, generators, stride=2, padding=1)
+        self.conv4 = Conv1d(8, 8, 3, generators, stride=2, padding=1)
+        self.conv5 = Conv1d(8, 8, 3, generators, stride=2, padding=1)
+        self.conv6 = Conv1d(8, 8, 8, generators, padding=1)
+        self.norm1, self.norm2, self.norm3, self.norm4 = (BatchNormLeakyReLU(8, runs) for _ in range(4))
+        for layer in (self.conv1, self.conv2, self.conv3, self.conv4, self.conv5, self.conv6):
+            length = layer.output_length(length)
+        if length < 1:
+            raise InputError("windows are too short for the bearings backbone: use 350 time steps or more, or `har`")
+        self.linear = Linear(8 * length, self.features, generators)
+
+    def forward(self, x: Tensor, groups: int = 1) -> Tensor:
+        x = self.norm1(self.conv1(x.transpose(2, 3)), groups)
+        x = self.norm2(self.conv2(x), groups)
+        x = self.norm3(self.conv3(x), groups)
+        x = self.norm4(self.conv4(x), groups)
+        x = F.leaky_relu(self.conv5(x), NEGATIVE_SLOPE)
+        x = self.conv6(x)
+        return self.linear(x.transpose(2, 3).flatten(2))
+
+
+class HAR(nn.Module):
+    """Featurizer for short multichannel windows: three wide convolutions, averaged over time, 128 features.
+
+    The network of the paper's HHAR and MIMIC-III experiments; ``blocks = 1`` is that of its toy study.
+    """
+
+    def __init__(self, channels: int, length: int, generators: list[torch.Generator], blocks: int = 3):
+        super().__init__()
+        runs = len(generators)
+        shapes = [(channels, 128, 8), (128, 256, 5), (256, 128, 3)][:blocks]
+        self.convs = nn.ModuleList(Conv1d(i, o, k, generators, padding=1) for i, o, k in shapes)
+        self.norms = nn.ModuleList(BatchNormLeakyReLU(o, runs) for _, o, _ in shapes)
+        self.features = shapes[-1][1]
+        for layer in self.convs:
+            length = layer.output_length(length)
+        if length < 1:
+            raise InputError("windows are too short for the har backbone: use 8 time steps or more")
+
+    def forward(self, x: Tensor, groups: int = 1) -> Tensor:
+        x = x.transpose(2, 3)
+        for conv, norm in zip(self.convs, self.norms, strict=True):
+            x = norm(conv(x), groups)
+        return x.mean(2)
+
+
+class MLP(nn.Sequential):
+    """Fully connected layers with ReLU between them, for each run."""
+
+    def __init__(self, widths: list[int], generators: list[torch.Generator]):
+        layers: list[nn.Module] = []
+        for i, o in zip(widths[:-1], widths[1:], strict=True):
+            layers += [Linear(i, o, generators), nn.ReLU()]
+        super().__init__(*layers[:-1])
+
+
+class Network(nn.Module):
+    """A featurizer f and a classifier h for each run; logits are h(f(x)).
+
+    Parameters
+    ----------
+    featurizer : nn.Module
+        ``(R, N, C, T) -> (R, N, F)``; its call takes ``groups``, see `BatchNormLeakyReLU`.
+    classifier : nn.Module
+        ``(R, N, F) -> (R, N, K)``.
+    features : int
+        F.
+    """
+
+    def __init__(self, featurizer: nn.Module, classifier: nn.Module, features: int):
+        super().__init__()
+        self.featurizer, self.classifier, self.features = featurizer, classifier, features
+
+    def forward(self, x: Tensor, groups: int = 1) -> Tensor:
+        return self.classifier(self.featurizer(x, groups))
+
+
+BACKBONES = ("bearings", "har", "toy")
+
+
+def build(
+    backbone: str,
+    *,
+    channels: int,
+    length: int,
+    classes: int,
+    generators: list[torch.Generator],
+    extra_features: int = 0,
+) -> Network:
+    """Network of a backbone, one copy a run.
+
+    Parameters
+    ----------
+    backbone : {"bearings", "har", "toy"}
+    channels, length, classes : int
+        C, T and K of the data.
+    generators : list of torch.Generator
+        The stream of initial weights of each run; their number is R.
+    extra_features : int
+        Inputs that the classifier takes beside the features (MTL's embedding).
+    """
+    if backbone == "bearings":
+        featurizer: Bearings | HAR = Bearings(channels, length, generators)
+        widths = [32 + extra_features] + [32 + extra_features] * 2 + [classes]
+    elif backbone in ("har", "toy"):
+        featurizer = HAR(channels, length, generators, blocks=3 if backbone == "har" else 1)
+        widths = [featurizer.features + extra_features, classes]
+    else:
+        raise InputError(f"unknown backbone {backbone!r}: choose one of {', '.join(BACKBONES)}")
+    return Network(featurizer, MLP(widths, generators), featurizer.features)

@@ -1,0 +1,89 @@
+"""Adam whose state belongs to runs: one run can be reset or held still without touching the others."""
+
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor, nn
+
+
+class Adam:
+    """Adam with L2 weight decay (Kingma & Ba, 2015; the update of `torch.optim.Adam`), one state for each run.
+
+    Parameters
+    ----------
+    parameters : iterable of nn.Parameter
+        Each with a leading run axis R.
+    lr, weight_decay, beta1 : float or Tensor (R,)
+    beta2, eps : float
+    """
+
+    def __init__(
+        self,
+        parameters: Iterable[nn.Parameter],
+        *,
+        lr: float | Tensor,
+        weight_decay: float | Tensor = 0.0,
+        beta1: float | Tensor = 0.9,
+        beta2: float = 0.999,
+        eps: float = 1e-8,
+    ):
+        self.parameters = list(parameters)
+        first = self.parameters[0]
+        runs = first.shape[0]
+
+        def column(value: float | Tensor) -> Tensor:
+            return torch.as_tensor(value, dtype=first.dtype, device=first.device).expand(runs).unsqueeze(1)
+
+        self.lr, self.weight_decay, self.beta1 = column(lr), column(weight_decay), column(beta1)
+        self.beta2, self.eps = beta2, eps
+        self.sizes = [parameter[0].numel() for parameter in self.parameters]
+        self.mean = torch.zeros(runs, sum(self.sizes), dtype=first.dtype, device=first.device)
+        self.square = torch.zeros_like(self.mean)
+        self.steps = torch.zeros(runs, 1, dtype=first.dtype, device=first.device)
+
+    def zero_grad(self) -> None:
+        """Forget the gradients."""
+        for parameter in self.parameters:
+            parameter.grad = None
+
+    @torch.no_grad()
+    def step(self, *, scale: float | Tensor = 1.0, active: Tensor | None = None) -> None:
+        """Move the parameters against their gradients.
+
+        Parameters
+        ----------
+        scale : float or 0-d Tensor
+            Multiplies the learning rate.
+        active : Tensor (R,) of bool, optional
+            Runs that take the step; the others keep parameters and state.
+        """
+        values = self._flat(self.parameters)
+        gradient = self._flat([p.grad if p.grad is not None else torch.zeros_like(p) for p in self.parameters])
+        gradient = gradient + self.weight_decay * values
+        steps = self.steps + 1
+        mean = torch.lerp(gradient, self.mean, self.beta1)
+        square = torch.lerp(gradient * gradient, self.square, self.beta2)
+        denominator = (square / (1 - self.beta2**steps)).sqrt_().add_(self.eps)
+        change = self.lr * scale / (1 - self.beta1**steps) * mean / denominator
+        if active is None:
+            self.mean, self.square, self.steps = mean, square, steps
+        else:
+            active = active.unsqueeze(1)
+            change = torch.where(active, change, 0.0)
+            self.mean = torch.where(active, mean, self.mean)
+            self.square = torch.where(active, square, self.square)
+            self.steps = torch.where(active, steps, self.steps)
+        for parameter, part in zip(self.parameters, change.split(self.sizes, dim=1), strict=True):
+            parameter.sub_(part.view_as(parameter))
+
+    @torch.no_grad()
+    def reset(self, runs: Tensor) -> None:
+        """Begin anew in the runs of a mask (R,): no moments, no steps taken."""
+        keep = ~runs.unsqueeze(1)
+        self.mean = torch.where(keep, self.mean, 0.0)
+        self.square = torch.where(keep, self.square, 0.0)
+        self.steps = torch.where(keep, self.steps, 0.0)
+
+    @staticmethod
+    def _flat(tensors: list[Tensor]) -> Tensor:
+        return torch.cat([tensor.flatten(1) for tensor in tensors], dim=1)
