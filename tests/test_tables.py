@@ -163,6 +163,14 @@ def test_many_gaps_are_counted_and_lost_draws_are_gaps(tmp_path):
     assert (table[table.target != "Average"]["missing"] == "seed 0: 1 of 2 draws").all()
 
 
+def test_a_seed_that_diverged_marks_the_mean_of_the_others(tmp_path):
+    runs = selected(tmp_path, {("erm", "P"): (0.7, None, 0.8), ("erm", "Q"): (0.5, 0.5, 0.5)})
+    text = tables.render("toy", runs, layout(rows=["erm"], ours=[]), tmp_path)[1].read_text()
+    marked = [r"\textbf{75.0}$^\dagger$", r"\textbf{50.0}", r"\textbf{62.5}$^\dagger$"]
+    assert body(text)["ERM"][0] == marked
+    assert "Diverged runs: ERM at P (seed 1)." in text
+
+
 def test_a_diverged_draw_among_others_is_told_but_not_marked(tmp_path):
     save(tmp_path, Run("toy", "erm", "P", 0, 0), diverged=True)
     save(tmp_path, Run("toy", "erm", "P", 0, 1))

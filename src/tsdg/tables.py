@@ -323,7 +323,7 @@ def _summary_rows(
         means = [statistics.fmean(v.values()) if v else math.nan for v in values.values()]
         spreads = [_std(list(v.values())) for v in values.values()]
         counts = [len(v) for v in values.values()]
-        means.append(statistics.fmean(means) if whole else math.nan)
+        means.append(statistics.fmean(means))
         spreads.append(_std(seed_means) if whole else math.nan)
         counts.append(len(complete) if whole else 0)
         for row, mean, std, n in zip(rows, means, spreads, counts, strict=True):
