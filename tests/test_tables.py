@@ -16,7 +16,7 @@ PROTOCOL = {"name": "paper", "seeds": 3, "draws": 20, "iterations": 3000}
 def layout(**changes):
     return {
         "dataset": "toy",
-        "rows": ["erm", "irm", "ours"],
+        "rows": ["ours", "erm", "irm"],
         "labels": {"erm": "ERM", "ours": "Ours_{λ}"},
         "ours": ["ours"],
         "targets": ["P", "Q"],
