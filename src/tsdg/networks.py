@@ -317,7 +317,7 @@ def build(
     length: int,
     classes: int,
     generators: list[torch.Generator],
-    extra_features: int = 0,
+    embedding: bool = False,
 ) -> Network:
     """Network of a backbone, one copy a run.
 
@@ -328,15 +328,16 @@ def build(
         C, T and K of the data.
     generators : list of torch.Generator
         The stream of initial weights of each run; their number is R.
-    extra_features : int
-        Inputs that the classifier takes beside the features (MTL's embedding).
+    embedding : bool
+        Whether the classifier takes, beside the features, an embedding of the domain as wide as them.
     """
     if backbone == "bearings":
         featurizer: Bearings | HAR = Bearings(channels, length, generators)
-        widths = [32 + extra_features] + [32 + extra_features] * 2 + [classes]
+        hidden = [featurizer.features] * 2
     elif backbone in ("har", "toy"):
         featurizer = HAR(channels, length, generators, blocks=3 if backbone == "har" else 1)
-        widths = [featurizer.features + extra_features, classes]
+        hidden = []
     else:
         raise InputError(f"unknown backbone {backbone!r}: choose one of {', '.join(BACKBONES)}")
-    return Network(featurizer, MLP(widths, generators), featurizer.features)
+    inputs = featurizer.features * (2 if embedding else 1)
+    return Network(featurizer, MLP([inputs, *hidden, classes], generators), featurizer.features)

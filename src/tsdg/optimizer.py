@@ -65,24 +65,23 @@ class Adam:
         square = torch.lerp(gradient * gradient, self.square, self.beta2)
         denominator = (square / (1 - self.beta2**steps)).sqrt_().add_(self.eps)
         change = self.lr * scale / (1 - self.beta1**steps) * mean / denominator
-        if active is None:
-            self.mean, self.square, self.steps = mean, square, steps
-        else:
+        if active is not None:
             active = active.unsqueeze(1)
             change = torch.where(active, change, 0.0)
-            self.mean = torch.where(active, mean, self.mean)
-            self.square = torch.where(active, square, self.square)
-            self.steps = torch.where(active, steps, self.steps)
+            mean = torch.where(active, mean, self.mean)
+            square = torch.where(active, square, self.square)
+            steps = torch.where(active, steps, self.steps)
+        self.mean.copy_(mean)
+        self.square.copy_(square)
+        self.steps.copy_(steps)
         for parameter, part in zip(self.parameters, change.split(self.sizes, dim=1), strict=True):
             parameter.sub_(part.view_as(parameter))
 
     @torch.no_grad()
     def reset(self, runs: Tensor) -> None:
         """Begin anew in the runs of a mask (R,): no moments, no steps taken."""
-        keep = ~runs.unsqueeze(1)
-        self.mean = torch.where(keep, self.mean, 0.0)
-        self.square = torch.where(keep, self.square, 0.0)
-        self.steps = torch.where(keep, self.steps, 0.0)
+        for state in (self.mean, self.square, self.steps):
+            state.masked_fill_(runs.unsqueeze(1), 0.0)
 
     @staticmethod
     def _flat(tensors: list[Tensor]) -> Tensor:

@@ -27,8 +27,9 @@ A layout is one entry of ``tables`` in params.yaml:
 ``caption``
     What the table shows; the facts below are added to it.
 ``protocol``
-    ``{name, seeds, draws, iterations}``, as the study ran it: `seeds` a number (0 ... n-1) or a list, `draws`
-    a number or "fixed". Further keys are ignored.
+    ``{name, seeds, draws, iterations, reduced}``, as the study ran it: `seeds` a number (0 ... n-1) or a
+    list, `draws` a number or "fixed", `reduced` whether this is less than the paper's. Further keys are
+    ignored.
 
 Means are over seeds, of each seed's selected run. The spread of a target is the standard deviation (n-1) over
 seeds; the spread of the average is that over seeds of the seed's mean over targets, for the seeds that have
@@ -240,7 +241,9 @@ def _layout_problem(layout: Mapping[str, Any]) -> str | None:
         return f"unknown {', '.join(unknown)}; known are {', '.join(sorted(_LAYOUT_KEYS | _PANEL_KEYS))}"
     absent = [key for key in ("rows", "caption", "protocol") if not layout.get(key)]
     absent += [
-        f"protocol: {key}" for key in ("name", *PAPER_PROTOCOL) if key not in layout.get("protocol", {})
+        f"protocol: {key}"
+        for key in ("name", "reduced", *PAPER_PROTOCOL)
+        if key not in layout.get("protocol", {})
     ]
     if absent:
         return f"{', '.join(absent)} must be given"
@@ -389,10 +392,7 @@ def _protocol_note(used: Mapping[str, Any]) -> str:
             f"{_plural(protocol['iterations'], 'iteration')}"
         )
 
-    less = any(
-        _count(used[key]) < full for key, full in PAPER_PROTOCOL.items() if not isinstance(used[key], str)
-    )
-    if less:
+    if used["reduced"]:
         return f"Reduced protocol {used['name']}: {words(used)} (the paper: {words(PAPER_PROTOCOL)})."
     return f"Protocol {used['name']}: {words(used)}."
 

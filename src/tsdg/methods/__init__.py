@@ -1,0 +1,67 @@
+"""Training methods by name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+
+from tsdg.errors import InputError
+from tsdg.methods.base import Method
+from tsdg.methods.erm import ERM
+from tsdg.methods.irm import IRM
+from tsdg.methods.selective import LearnedConsistency, MetadataConsistency
+from tsdg.methods.vrex import VREx
+from tsdg.suggest import nearest
+
+METHODS: dict[str, type[Method]] = {
+    "erm": ERM,
+    "irm": IRM,
+    "vrex": VREx,
+    "ours-metadata": MetadataConsistency,
+    "ours-learned": LearnedConsistency,
+}
+
+
+def get(name: str) -> type[Method]:
+    """Class of a method."""
+    if name not in METHODS:
+        raise InputError(f"unknown method {name!r}{nearest(name, METHODS)}; there are {', '.join(METHODS)}")
+    return METHODS[name]
+
+
+def build(name: str, *, network, domains, classes, hparams, iterations, **settings) -> Method:
+    """A method for the R runs of a network; parameters as in `tsdg.methods.base.Method`.
+
+    Parameters
+    ----------
+    name : str
+        Key of `METHODS`.
+    network : tsdg.networks.Network
+    domains, classes, iterations : int
+    hparams : mapping of str to float or sequence of R floats
+    **settings
+        ``forward``, ``seeds``, ``clusters``, ``learning_rate``, ``weight_decay``, ``decay_at``, ``decay``
+        and the method's own options.
+    """
+    cls = get(name)
+    settings_of_all = set(inspect.signature(Method.__init__).parameters)
+    check_options(name, {key: value for key, value in settings.items() if key not in settings_of_all})
+    return cls(network, domains, classes, hparams, iterations, **settings)
+
+
+def check_options(name: str, options: Mapping[str, object]) -> None:
+    """Raise InputError for an option that a method does not have, or a value that it does not take."""
+    known = get(name).options
+    for option, value in options.items():
+        if option not in known:
+            raise InputError(
+                f"method {name!r} has no option {option!r}{nearest(option, known)}; it has {', '.join(known) or 'none'}"
+            )
+        values = known[option]
+        if values is int and (not isinstance(value, int) or value < 1):
+            raise InputError(f"method {name!r}: option {option!r} is {value!r}; give a whole number from 1")
+        if values is not int and value not in values:
+            raise InputError(
+                f"method {name!r}: option {option!r} is {value!r}{nearest(value, values)}; "
+                f"choose one of {', '.join(values)}"
+            )

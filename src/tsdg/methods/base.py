@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -51,9 +51,9 @@ class Method(nn.Module):
     citation: ClassVar[str]
     forward_default: ClassVar[str] = "joint"
     search: ClassVar[Mapping[str, Distribution]] = {}
-    options: ClassVar[Mapping[str, Sequence[str]]] = {}
-    extra_features: ClassVar[bool] = False
-    period: ClassVar[int] = 1
+    options: ClassVar[Mapping[str, Any]] = {}
+    embedding: ClassVar[bool] = False
+    uses_clusters: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -153,8 +153,19 @@ class Method(nn.Module):
         """Logits of features, ``(R, D, B, F) -> (R, D, B, K)``."""
         return self.network.classifier(z.flatten(1, 2)).unflatten(1, z.shape[1:3])
 
-    def predict(self, z: Tensor) -> Tensor:
-        """Logits of one domain's features when the network is evaluated, ``(R, N, F) -> (R, N, K)``."""
+    def predict(self, z: Tensor, valid: Tensor | None = None) -> Tensor:
+        """Logits of one domain's features when the network is evaluated.
+
+        Parameters
+        ----------
+        z : (R, N, F)
+        valid : (R, N) of bool, optional
+            False where a run has fewer than N samples.
+
+        Returns
+        -------
+        (R, N, K)
+        """
         return self.network.classifier(z)
 
     @torch.no_grad()

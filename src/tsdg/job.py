@@ -1,0 +1,135 @@
+"""A training job: the runs of one call, what of them is done already, and where their records go."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from tsdg import records
+from tsdg.data.windows import WindowedDataset
+from tsdg.errors import InputError
+from tsdg.fingerprint import code_fingerprint
+from tsdg.records import Run
+from tsdg.study import Study
+from tsdg.suggest import nearest
+from tsdg.train import Progress, choose_device, train
+
+STAGING = ".finished"
+
+
+def train_job(
+    study: Study,
+    data: Path,
+    *,
+    variant: str,
+    targets: Sequence[str],
+    seeds: Sequence[int],
+    draws: Sequence[int | str],
+    out: Path,
+    dataset: str | None = None,
+    device: str | None = None,
+    threads: int = 1,
+    force: bool = False,
+) -> list[Path]:
+    """Train every target, seed and draw of a variant that has no valid record yet.
+
+    Finished records wait in a folder of their own and move to their places when all of the job are done: a
+    killed job finds them there when it is called again.
+
+    Returns
+    -------
+    list of Path
+        The records.
+    """
+    prepared = WindowedDataset.load(data)
+    name = dataset or prepared.card["name"]
+    config = study.config(name, variant)
+    for target in targets:
+        if target not in config["domains"]:
+            raise InputError(
+                f"target {target!r} is not a domain of {name}{nearest(target, config['domains'])}; "
+                f"there are {', '.join(config['domains'])}"
+            )
+    runs = [Run(name, variant, *rest) for rest in product(targets, seeds, draws)]
+    hparams = {run: study.hparams(run) for run in runs}
+
+    def valid(run: Run, folder: Path) -> bool:
+        return not force and _is_current(folder / records.run_path(run), config, hparams[run], prepared)
+
+    places = {run: next((f for f in (out, out / STAGING) if valid(run, f)), None) for run in runs}
+    missing = [run for run in runs if places[run] is None]
+    if len(missing) < len(runs):
+        print(f"{len(runs) - len(missing)} of {len(runs)} runs are recorded already", flush=True)
+    if missing:
+        chosen = choose_device(device or study.params["device"])
+        if chosen.type == "cpu":
+            torch.set_num_threads(threads)
+        staging = out / STAGING if len(runs) > 1 else out
+
+        def finished(run: Run, record: Mapping[str, Any]) -> None:
+            records.write(staging / records.run_path(run), record)
+            places[run] = staging
+
+        with _Report(len(missing), config["iterations"]) as progress:
+            train(
+                prepared, missing, config, [hparams[run] for run in missing],
+                device=chosen, progress=progress, finished=finished,
+            )  # fmt: skip
+    paths = [out / records.run_path(run) for run in runs]
+    for run, path in zip(runs, paths, strict=True):
+        if places[run] == out / STAGING:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            (out / STAGING / records.run_path(run)).replace(path)
+    return paths
+
+
+def _is_current(
+    path: Path, config: Mapping[str, Any], hparams: Mapping[str, float], prepared: WindowedDataset
+) -> bool:
+    """Whether a record is of exactly this configuration, data and code."""
+    try:
+        record = records.read(path)
+    except InputError:
+        return False
+    plain = json.loads(json.dumps({**config, "protocol": None}))
+    return (
+        {**record["config"], "protocol": None} == plain
+        and record["hparams"] == hparams
+        and record["data"]["fingerprint"] == prepared.fingerprint
+        and record["code"]["fingerprint"] == code_fingerprint(config["method"])
+    )
+
+
+class _Report(Progress):
+    """A progress bar on a terminal, one line a checkpoint in a log."""
+
+    def __init__(self, runs: int, iterations: int):
+        from tqdm import tqdm
+
+        self.bar = tqdm(total=runs * iterations, unit="it", disable=None, smoothing=0.05)
+
+    def __enter__(self) -> _Report:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.close()
+
+    def advance(self, iterations: int) -> None:
+        self.bar.update(iterations)
+
+    def checkpoint(self, run: Run, checkpoint: Mapping[str, Any]) -> None:
+        validation = [scores["accuracy"] for scores in checkpoint["validation"].values()]
+        target = checkpoint["target"]
+        self.bar.write(
+            f"{run.variant} target {run.target} seed {run.seed} draw {run.draw} iteration {checkpoint['iteration']}: "
+            f"source validation {100 * sum(validation) / len(validation):.1f} %, "
+            f"target {100 * target['accuracy']:.1f} %, ECE {100 * target['ece']:.1f} %",
+            file=sys.stdout,
+        )
+        sys.stdout.flush()

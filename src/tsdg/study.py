@@ -1,0 +1,329 @@
+"""The study: what `params.yaml` asks for, checked and resolved into runs.
+
+`params.yaml` is the one source for Snakemake, DVC and the command line. Nothing runs before all of it is
+valid: an unknown key or value is an error that names its place and the nearest valid spelling.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pandas as pd
+import yaml
+
+from tsdg import methods
+from tsdg.errors import InputError
+from tsdg.hparams import draw
+from tsdg.records import Run
+from tsdg.suggest import nearest
+
+PAPER_PROTOCOL = {"seeds": 3, "draws": 20, "iterations": 3000}
+
+
+class Study:
+    """A validated study.
+
+    Parameters
+    ----------
+    params : mapping
+        Contents of `params.yaml`.
+    overrides : iterable of str
+        Assignments ``key=value``; keys with dots reach into the tree (``datasets.bearings.split=blocked``),
+        a training setting alone (``iterations=100``) goes to the chosen protocol.
+
+    Raises
+    ------
+    InputError
+        If anything is unknown, misspelt, of the wrong kind, or refers to what is not there.
+    """
+
+    def __init__(self, params: Mapping[str, Any], overrides: Iterable[str] = ()):
+        tree = deepcopy(dict(params))
+        # The protocol first: settings given alone go to it.
+        for assignment in sorted(overrides, key=lambda text: not text.startswith("protocol=")):
+            _assign(tree, assignment)
+        _validate(tree)
+        self.params = tree
+        self._check_references()
+
+    @classmethod
+    def load(cls, path: str | Path = "params.yaml", overrides: Iterable[str] = ()) -> Study:
+        """Read and validate a file."""
+        path = Path(path)
+        try:
+            params = yaml.safe_load(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise InputError(
+                f"{path}: not found; work in the project's folder, or name the file with --params"
+            ) from None
+        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+            raise InputError(f"{path}: not readable as YAML: {' '.join(str(error).split())}") from None
+        if not isinstance(params, dict):
+            raise InputError(f"{path}: should hold keys such as `datasets:` and `variants:`, but does not")
+        try:
+            return cls(params, overrides)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from None
+
+    @property
+    def datasets(self) -> dict[str, dict]:
+        """Data sets by name."""
+        return self.params["datasets"]
+
+    @property
+    def variants(self) -> dict[str, dict]:
+        """Variants by name."""
+        return self.params["variants"]
+
+    @property
+    def tables(self) -> dict[str, dict]:
+        """Tables by name."""
+        return self.params["tables"]
+
+    @cached_property
+    def training(self) -> dict[str, Any]:
+        """Training settings, with what the chosen protocol sets."""
+        protocol = self.params["protocols"][self.params["protocol"]]
+        own = {key: value for key, value in protocol.items() if key not in ("seeds", "draws")}
+        return self.params["training"] | own
+
+    @property
+    def protocol(self) -> dict[str, Any]:
+        """Name, seeds, draws and iterations of the chosen protocol, and whether it is less than the paper's."""
+        chosen = self.params["protocols"][self.params["protocol"]]
+        protocol = {key: chosen[key] for key in ("seeds", "draws")} | {"iterations": self.training["iterations"]}
+        reduced = protocol["draws"] == "fixed" or any(protocol[key] < value for key, value in PAPER_PROTOCOL.items())
+        return {"name": self.params["protocol"], **protocol, "reduced": reduced}
+
+    def dataset(self, name: str) -> dict[str, Any]:
+        """A data set's entry."""
+        return _entry(self.datasets, name, "data set")
+
+    def variant(self, name: str) -> dict[str, Any]:
+        """A variant's entry."""
+        return _entry(self.variants, name, "variant")
+
+    def table(self, name: str) -> dict[str, Any]:
+        """A table's entry."""
+        return _entry(self.tables, name, "table")
+
+    def config(self, dataset: str, variant: str) -> dict[str, Any]:
+        """Everything that decides a variant's trainings on a data set, but target, seed and draw."""
+        data, row = self.dataset(dataset), self.variant(variant)
+        method = methods.get(row["method"])
+        clusters = row.get("clusters", data.get("clusters"))
+        augment = dict(data.get("augmentation") or {}) if row.get("augment", False) else None
+        if augment is not None and isinstance(row["augment"], list):
+            augment["functions"] = row["augment"]
+        return {
+            "method": row["method"],
+            "forward": row.get("forward", method.forward_default),
+            "options": row.get("options", {}),
+            "augment": augment,
+            "clusters": self._clusters(dataset, clusters) if method.uses_clusters else None,
+            "backbone": data["backbone"],
+            "domains": list(data["domains"]),
+            "split": data["split"],
+            **self.training,
+            "protocol": self.params["protocol"],
+        }
+
+    def _clusters(self, dataset: str, clusters: Sequence | None) -> dict[str, int] | None:
+        """Cluster of each domain, from metadata fields of the domains or from lists of domains."""
+        if clusters is None:
+            return None
+        domains = self.dataset(dataset)["domains"]
+        if all(isinstance(cluster, list) for cluster in clusters):
+            assigned = {name: c for c, members in enumerate(clusters) for name in members}
+            if set(assigned) != set(domains) or sum(map(len, clusters)) != len(domains):
+                raise InputError(f"clusters of data set {dataset!r} must hold each of its domains once: {clusters}")
+            return {name: assigned[name] for name in domains}
+        for field in clusters:
+            for name, metadata in domains.items():
+                if field not in metadata:
+                    raise InputError(
+                        f"datasets.{dataset}.domains.{name} has no metadata {field!r}{nearest(field, metadata)}, "
+                        "which `clusters` asks for"
+                    )
+        keys = [tuple(metadata[field] for field in clusters) for metadata in domains.values()]
+        order = list(dict.fromkeys(keys))
+        return {name: order.index(key) for name, key in zip(domains, keys, strict=True)}
+
+    def search(self, variant: str) -> dict:
+        """Hyperparameters of a variant that are searched: those without a value of their own."""
+        row = self.variant(variant)
+        own = row.get("hparams", {})
+        return {name: d for name, d in methods.get(row["method"]).search.items() if name not in own}
+
+    def draws(self, variant: str) -> list[int | str]:
+        """Draws of a variant: one where there is nothing to search."""
+        draws = self.protocol["draws"]
+        if draws == "fixed":
+            return ["fixed"]
+        return list(range(draws)) if self.search(variant) else [0]
+
+    def hparams(self, run: Run) -> dict[str, float]:
+        """Hyperparameters of a run."""
+        row = self.variant(run.variant)
+        drawn = draw(methods.get(row["method"]).search, run.draw, seed=self.params["seed"], method=row["method"])
+        return drawn | row.get("hparams", {})
+
+    def hparams_table(self) -> pd.DataFrame:
+        """Hyperparameters of every variant and draw of the protocol: columns variant, draw, hparam, value."""
+        rows = []
+        for variant in self.variants:
+            for number in self.draws(variant):
+                values = self.hparams(Run("any", variant, "any", 0, number))
+                rows += [(variant, number, name, value) for name, value in values.items()]
+        return pd.DataFrame(rows, columns=["variant", "draw", "hparam", "value"])
+
+    def runs(self, dataset: str, variants: Iterable[str], targets: Iterable[str] | None = None) -> list[Run]:
+        """Runs of some variants on a data set."""
+        targets = list(targets or self.dataset(dataset)["domains"])
+        return [
+            Run(dataset, variant, target, seed, number)
+            for variant in variants
+            for target, seed, number in product(targets, range(self.protocol["seeds"]), self.draws(variant))
+        ]
+
+    def table_runs(self, table: str) -> list[Run]:
+        """Runs that a table needs."""
+        entry = self.table(table)
+        return self.runs(entry["dataset"], entry["rows"], entry.get("targets"))
+
+    def layout(self, table: str) -> dict[str, Any]:
+        """A table's entry with labels and protocol, as `tsdg.tables.render` takes it."""
+        entry = self.table(table)
+        labels = {name: self.variants[name]["label"] for name in entry["rows"]}
+        targets = entry.get("targets") or list(self.dataset(entry["dataset"])["domains"])
+        return {"paper": None, "ours": [], **entry, "labels": labels, "targets": targets, "protocol": self.protocol}
+
+    def identity(self, run: Run) -> str:
+        """Text that changes exactly when a run's result may: its configuration and hyperparameters."""
+        config = {key: value for key, value in self.config(run.dataset, run.variant).items() if key != "protocol"}
+        return json.dumps({"config": config, "hparams": self.hparams(run)}, sort_keys=True)
+
+    def dump(self) -> str:
+        """The study with its overrides, as YAML that `load` reads."""
+        return yaml.safe_dump(self.params, sort_keys=False, allow_unicode=True)
+
+    def _check_references(self) -> None:
+        if self.params["protocol"] not in self.params["protocols"]:
+            name = self.params["protocol"]
+            known = self.params["protocols"]
+            raise InputError(f"protocol: {name!r} is not one{nearest(name, known)}; there are {', '.join(known)}")
+        for name, row in self.variants.items():
+            try:
+                method = methods.get(row["method"])
+                methods.check_options(row["method"], row.get("options", {}))
+            except InputError as error:
+                raise InputError(f"variants.{name}: {error}") from None
+            for hparam in row.get("hparams", {}):
+                if hparam not in method.search:
+                    raise InputError(
+                        f"variants.{name}.hparams: {row['method']} has no hyperparameter {hparam!r}"
+                        f"{nearest(hparam, method.search)}; it has {', '.join(method.search) or 'none'}"
+                    )
+        for name, entry in self.tables.items():
+            where = f"tables.{name}"
+            _known(entry["dataset"], self.datasets, f"{where}.dataset", "data set")
+            for row in entry["rows"]:
+                _known(row, self.variants, f"{where}.rows", "variant")
+            for row in entry.get("ours", []):
+                _known(row, entry["rows"], f"{where}.ours", "row of the table")
+            for target in entry.get("targets", []):
+                _known(target, self.datasets[entry["dataset"]]["domains"], f"{where}.targets", "domain")
+            for row in entry["rows"]:
+                self.config(entry["dataset"], row)
+
+
+@dataclass(frozen=True)
+class PackShape:
+    """Targets and draws of the runs that one training job takes, for a given seed."""
+
+    targets: tuple[str, ...]
+    draws: tuple[int | str, ...]
+
+
+def pack_shapes(targets: Sequence[str], draws: Sequence[int | str], size: int) -> list[PackShape]:
+    """Divide a variant's runs of one seed into jobs of about ``size`` runs.
+
+    A job takes a block of draws, and of several targets where all draws of one are fewer than ``size``.
+    Blocks begin at multiples of ``size``, so that more draws or seeds later leave the earlier jobs as they
+    are.
+    """
+    blocks = [tuple(draws[start : start + size]) for start in range(0, len(draws), size)]
+    together = max(1, size // max(1, len(draws)))
+    groups = [tuple(targets[start : start + together]) for start in range(0, len(targets), together)]
+    return [PackShape(group, block) for block in blocks for group in groups]
+
+
+def _entry(entries: Mapping[str, dict], name: str, kind: str) -> dict:
+    _known(name, entries, kind, kind)
+    return entries[name]
+
+
+def _known(name: str, known: Iterable[str], where: str, kind: str) -> None:
+    known = list(known)
+    if name not in known:
+        raise InputError(f"{where}: {name!r} is not a {kind}{nearest(name, known)}; there are {', '.join(known)}")
+
+
+def _assign(tree: dict, assignment: str) -> None:
+    key, equals, text = assignment.partition("=")
+    if not equals or not key:
+        raise InputError(f"override {assignment!r}: write key=value, e.g. iterations=100")
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise InputError(f"override {assignment!r}: the value is not valid YAML") from None
+    path = key.split(".")
+    if len(path) == 1 and path[0] not in tree:
+        path = ["protocols", str(tree.get("protocol")), path[0]]
+    for depth, part in enumerate(path[:-1]):
+        if not isinstance(tree.get(part), dict):
+            place = ".".join(path[: depth + 1])
+            known = [k for k, v in tree.items() if isinstance(v, dict)]
+            raise InputError(f"override {assignment!r}: there is no {place}{nearest(part, known)}")
+        tree = tree[part]
+    tree[path[-1]] = value
+
+
+def schema() -> dict[str, Any]:
+    """JSON schema of `params.yaml`."""
+    return yaml.safe_load((files("tsdg") / "params.schema.yaml").read_text(encoding="utf-8"))
+
+
+def _validate(tree: dict) -> None:
+    validator = jsonschema.Draft202012Validator(schema())
+    errors = sorted(validator.iter_errors(tree), key=lambda error: list(map(str, error.absolute_path)))
+    if errors:
+        raise InputError("; ".join(_explain(error) for error in errors[:5]))
+
+
+def _explain(error: jsonschema.ValidationError) -> str:
+    """A schema error in words: place, what is wrong, nearest valid spelling."""
+    place = ".".join(map(str, error.absolute_path)) or "top level"
+    if error.validator == "additionalProperties":
+        known = list(error.schema.get("properties", {}))
+        unknown = [key for key in error.instance if key not in known]
+        words = ", ".join(f"{key!r}{nearest(key, known)}" for key in unknown)
+        return f"{place}: unknown key {words}; known are {', '.join(known)}"
+    if error.validator == "enum":
+        values = [str(value) for value in error.validator_value]
+        return f"{place}: {error.instance!r} is not one of {', '.join(values)}{nearest(error.instance, values)}"
+    if error.validator == "required":
+        missing = [key for key in error.validator_value if key not in error.instance]
+        return f"{place}: key {', '.join(map(repr, missing))} is missing"
+    if description := error.schema.get("description"):
+        return f"{place}: {error.instance!r} is wrong: {description}"
+    return f"{place}: {error.message}"
