@@ -10,7 +10,7 @@ from tsdg.errors import InputError
 from tsdg.records import Run
 from tsdg.select import select
 
-PROTOCOL = {"name": "paper", "seeds": 3, "draws": 20, "iterations": 3000}
+PROTOCOL = {"name": "paper", "seeds": 3, "draws": 20, "iterations": 3000, "reduced": False}
 
 
 def layout(**changes):
@@ -128,7 +128,7 @@ def test_gaps_are_marked_and_named(tmp_path):
     accuracies["erm", "Q"] = (0.5, 0.6)
     accuracies["ours", "P"] = (None, None, None)
     runs = selected(tmp_path, accuracies, simulated=True, protocol="quick")
-    quick = {"name": "quick", "seeds": 3, "draws": 1, "iterations": 100}
+    quick = {"name": "quick", "seeds": 3, "draws": 1, "iterations": 100, "reduced": True}
     text = tables.render("toy", runs, layout(protocol=quick), tmp_path)[1].read_text()
     rows = body(text)
     assert rows["ERM"][0] == [r"\textbf{72.0}", r"\underline{55.0}$^\dagger$", r"\textbf{63.5}$^\dagger$"]
@@ -206,7 +206,7 @@ def test_comparison_with_the_paper(tmp_path):
     assert (row["paper"], row["difference"], row["note"]) == ("89.1", "", "no result here")
     text = paths[3].read_text()
     assert "| ERM | A | Accuracy (%) | 64.4 | 65.4 | -1.0 |" in text
-    assert "Reduced protocol" in text
+    assert "Protocol paper: 1 seed, 20" in text
     assert "Missing runs: ours-learned (all)." in text
 
 
@@ -225,7 +225,10 @@ def test_the_papers_sample_sizes_add_up():
         ({"rows": []}, "rows must be given"),
         ({"metrics": ["acc"]}, "acc unknown; known are accuracy"),
         ({"ours": ["dann"]}, "dann must be among rows"),
-        ({"protocol": {"name": "x", "seeds": 1, "draws": 1}}, "protocol: iterations must be given"),
+        (
+            {"protocol": {"name": "x", "reduced": True, "seeds": 1, "draws": 1}},
+            "protocol: iterations must be given",
+        ),
         ({"panels": [{"dataset": "toy"}]}, "belong into the panels"),
         ({"arrange": "above"}, "neither 'beneath' nor 'beside'"),
     ],
