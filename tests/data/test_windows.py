@@ -1,0 +1,200 @@
+"""The container: written whole or not at all, refused with a remedy, divided without leaks."""
+
+import errno
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tsdg.data.windows import TRAIN, UNUSED, VALIDATION, WindowedDataset, split, window_starts, write
+from tsdg.errors import InputError
+
+LENGTH, STRIDE = 8, 2
+CARD = {
+    "name": "small",
+    "classes": ["calm", "wild"],
+    "channels": ["x", "y"],
+    "window": {"length": LENGTH, "stride": STRIDE},
+    "domains": {"A": {"load": 0}, "B": {"load": 1}},
+}
+
+
+def recordings(seed=0):
+    rng = np.random.default_rng(seed)
+    return [rng.normal(size=(samples, 2)).astype(np.float32) for samples in (40, 30, 50, 20)]
+
+
+def table(signals=None):
+    rows, offset = [], 0
+    for index, signal in enumerate(signals or recordings()):
+        for start in window_starts(LENGTH, STRIDE, len(signal)):
+            rows.append((offset + start, LENGTH, index % 2, "AB"[index // 2], f"r{index}"))
+        offset += len(signal)
+    return pd.DataFrame(rows, columns=["start", "length", "label", "domain", "recording"])
+
+
+def small(folder, seed=0):
+    return write(folder, iter(recordings(seed)), windows=table(), card=CARD)
+
+
+def test_what_is_written_is_loaded(tmp_path):
+    card = small(tmp_path / "set")
+    data = WindowedDataset.load(tmp_path / "set")
+    np.testing.assert_array_equal(data.signals, np.concatenate(recordings()))
+    pd.testing.assert_frame_equal(data.windows, table(), check_dtype=False)
+    assert isinstance(data.signals, np.memmap)
+    assert data.windows.dtypes.astype(str).tolist()[:3] == ["int64", "int32", "int16"]
+    assert data.card == card
+    assert (data.classes, data.domains) == (["calm", "wild"], ["A", "B"])
+    assert card["counts"] == {"A": {"calm": 17, "wild": 12}, "B": {"calm": 22, "wild": 7}}
+    assert card["samples"] == 140
+
+
+def test_the_card_is_stable_and_the_fingerprint_sees_every_part(tmp_path):
+    prints = {small(tmp_path / "a")["fingerprint"]}
+    assert small(tmp_path / "b")["fingerprint"] in prints
+    assert (tmp_path / "a/card.json").read_bytes() == (tmp_path / "b/card.json").read_bytes()
+    prints.add(small(tmp_path / "c", seed=1)["fingerprint"])
+    changed = table()
+    changed.loc[3, "label"] = 1
+    prints.add(write(tmp_path / "d", recordings(), windows=changed, card=CARD)["fingerprint"])
+    for field in ({"classes": ["wild", "calm"]}, {"domains": {"A": {"load": 9}, "B": {}}}):
+        prints.add(write(tmp_path / "e", recordings(), windows=table(), card=CARD | field)["fingerprint"])
+    assert len(prints) == 5
+
+
+def replace_table(windows):
+    return lambda folder: windows.to_parquet(folder / "windows.parquet")
+
+
+def other_signals(folder):
+    np.save(folder / "signals.npy", np.zeros((9, 2), np.float32))
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda folder: (folder / "windows.parquet").unlink(), "windows.parquet missing"),
+        (lambda folder: os.truncate(folder / "signals.npy", 500), "signals.npy: unreadable"),
+        (lambda folder: os.truncate(folder / "signals.npy", 0), "signals.npy: unreadable"),
+        (lambda folder: os.truncate(folder / "windows.parquet", 100), "windows.parquet: unreadable"),
+        (lambda folder: (folder / "card.json").write_text("{"), "card.json: unreadable"),
+        (lambda folder: (folder / "card.json").write_text("{}"), "card.json: field `name`"),
+        (other_signals, "signals.npy: float32 (9, 2)"),
+        (replace_table(table().assign(label=7)), "labels outside 0 to 1"),
+        (replace_table(table().assign(start=133)), "windows outside the 140"),
+        (replace_table(table().assign(length=9)), "window lengths differ"),
+        (replace_table(table().assign(domain="Z")), "domain Z"),
+        (replace_table(table()[1:]), "not as many as the card counts"),
+    ],
+)
+def test_a_damaged_data_set_is_refused_with_a_remedy(tmp_path, damage, words):
+    small(tmp_path / "set")
+    damage(tmp_path / "set")
+    with pytest.raises(InputError) as caught:
+        WindowedDataset.load(tmp_path / "set")
+    assert words in str(caught.value)
+    assert "tsdg prepare" in str(caught.value)
+
+
+@pytest.mark.parametrize("stop", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
+@pytest.mark.parametrize("moment", ["signals", "windows"])
+def test_a_failed_preparation_keeps_the_old_data_set(tmp_path, monkeypatch, stop, moment):
+    before = small(tmp_path / "set")
+
+    def fail(*args, **options):
+        raise stop
+
+    def some():
+        yield recordings(1)[0]
+        fail()
+
+    if moment == "windows":
+        monkeypatch.setattr(pd.DataFrame, "to_parquet", fail)
+    with pytest.raises((InputError, KeyboardInterrupt)) as caught:
+        write(tmp_path / "set", some() if moment == "signals" else recordings(1), windows=table(), card=CARD)
+    if isinstance(stop, OSError):
+        assert "No space left on device" in str(caught.value)
+        assert str(tmp_path / "set") in str(caught.value)
+    assert WindowedDataset.load(tmp_path / "set").fingerprint == before["fingerprint"]
+    assert os.listdir(tmp_path) == ["set"]
+
+
+def test_leftovers_of_a_killed_preparation_go_and_a_set_aside_data_set_returns(tmp_path):
+    small(tmp_path / "set")
+    (tmp_path / ".set.partial-1").mkdir()
+    (tmp_path / "set").rename(tmp_path / ".set.old")
+    with pytest.raises(InputError, match="a recording is float64"):
+        write(tmp_path / "set", [np.zeros((9, 2))], windows=table(), card=CARD)
+    assert os.listdir(tmp_path) == ["set"]
+    WindowedDataset.load(tmp_path / "set")
+
+
+def test_only_a_data_set_is_replaced(tmp_path):
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(InputError, match=r"thesis\.tex"):
+        small(tmp_path)
+    assert os.listdir(tmp_path) == ["thesis.tex"]
+
+
+def test_windows_must_fit_the_signals(tmp_path):
+    with pytest.raises(InputError, match="windows outside the 120 time steps"):
+        write(tmp_path / "set", recordings()[:3], windows=table(), card=CARD)
+    assert os.listdir(tmp_path) == []
+
+
+def test_random_split_draws_the_share_of_each_domain_by_its_own_seed():
+    windows = table()
+    parts = split(windows, fraction=0.2, seed=3)
+    assert parts.dtype == np.int8
+    for domain in "AB":
+        here = parts[windows.domain == domain]
+        assert (here == VALIDATION).sum() == round(0.2 * len(here))
+    assert set(parts) == {TRAIN, VALIDATION}
+    assert (split(windows, seed=4) != parts).any()
+    assert (split(windows[windows.domain == "B"], seed=3) == parts[windows.domain == "B"]).all()
+
+
+def test_blocked_split_leaves_no_overlap_and_keeps_every_class():
+    rng = np.random.default_rng(0)
+    rows, offset = [], 0
+    for domain in "AB":
+        for recording in range(6):
+            samples = int(rng.integers(2000, 4000))
+            for start in window_starts(64, 10, samples):  # both classes in a recording, meeting in the middle
+                label = int(start > samples / 2) if recording else 2
+                rows.append((offset + start, 64, label, domain, f"{domain}{recording}"))
+            offset += samples
+    windows = pd.DataFrame(rows, columns=["start", "length", "label", "domain", "recording"])
+    windows = windows.sample(frac=1, random_state=0).reset_index(drop=True)
+    for seed in range(5):
+        parts = split(windows, seed=seed, method="blocked")
+        for domain, group in windows.assign(part=parts).groupby("domain"):
+            train, validation = (group.start[group.part == part].to_numpy() for part in (TRAIN, VALIDATION))
+            assert np.abs(train[:, None] - validation).min() >= 64
+            assert len(validation) == pytest.approx(0.2 * len(group), abs=2)
+            assert (group.part == UNUSED).mean() < 0.12
+            assert group[group.part == VALIDATION].label.nunique() == 3
+            assert group[group.part == TRAIN].label.nunique() == 3
+            alone = split(windows[windows.domain == domain], seed=seed, method="blocked")
+            assert (alone == group.part).all()
+    assert (split(windows, seed=9, method="blocked") != parts).any()
+
+
+def test_blocked_split_of_one_window_recordings_and_of_a_class_too_short_to_give_any():
+    alone = pd.DataFrame({"start": np.arange(50) * 48, "length": 48, "label": 0, "domain": "A"})
+    alone["recording"] = [f"stay {index}" for index in range(50)]
+    parts = split(alone, seed=0, method="blocked")
+    assert ((parts == VALIDATION).sum(), (parts == UNUSED).sum()) == (10, 0)
+    assert np.ptp(np.flatnonzero(parts == VALIDATION)) > 10  # whole recordings, drawn
+    short = alone[:5].assign(start=np.arange(5), recording="one")
+    assert (split(short, seed=0, method="blocked") == TRAIN).all()
+
+
+def test_training_can_open_a_data_set_without_the_preparation_tools():
+    code = "import sys, tsdg.data.windows; print(sorted({'scipy', 'pooch', 'sklearn'} & sys.modules.keys()))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
