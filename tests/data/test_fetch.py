@@ -1,0 +1,93 @@
+"""The download, from a server on this machine."""
+
+import hashlib
+import http.server
+import os
+import threading
+
+import pytest
+
+from tsdg.data import fetch
+from tsdg.data.fetch import fetch_bearings
+from tsdg.data.simulate import simulate_bearings
+from tsdg.errors import InputError
+
+pytest.importorskip("pooch")
+
+MAT = b"MATLAB 5.0 MAT-file" + bytes(1000)
+
+
+@pytest.fixture
+def server(tmp_path, monkeypatch):
+    """97 and 105 have known hashes, 98 none, 99 is a page, 106 has another content, 107 breaks off."""
+    files = {"97": MAT + b"97", "98": MAT, "99": b"<html>", "105": MAT + b"105", "106": MAT, "107": MAT}
+    asked = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            number = self.path.strip("/").removesuffix(".mat")
+            asked.append(number)
+            if number not in files:
+                return self.send_error(404)
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(files[number]) + (number == "107")))
+            self.end_headers()
+            self.wfile.write(files[number])
+            return None
+
+        def log_message(self, *args):
+            pass
+
+    known = "".join(f"{n},{hashlib.sha256(MAT + n.encode()).hexdigest()}\n" for n in ("97", "105", "106"))
+    (tmp_path / "known.csv").write_text("number,sha256\n" + known)
+    monkeypatch.setattr(fetch, "BEARINGS_SHA256", tmp_path / "known.csv")
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as httpd:
+        threading.Thread(target=httpd.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"http://127.0.0.1:{httpd.server_port}", asked
+        httpd.shutdown()
+
+
+def test_only_what_is_missing_or_wrong_is_fetched(tmp_path, server):
+    url, asked = server
+    raw = tmp_path / "raw"
+    paths = fetch_bearings(raw, base_url=url, numbers=[105, 97, 98], progress=False)
+    assert [path.name for path in paths] == ["97.mat", "98.mat", "105.mat"]
+    assert paths[2].read_bytes() == MAT + b"105"
+    paths[0].write_bytes(b"cut off")
+    fetch_bearings(raw, base_url=url + "/", numbers=[105, 97, 98], progress=False)
+    assert asked == ["97", "98", "105", "97"]
+    assert paths[0].read_bytes() == MAT + b"97"
+
+
+def test_one_error_names_every_bad_file_and_the_good_ones_stay(tmp_path, server):
+    raw = tmp_path / "raw"
+    with pytest.raises(InputError) as caught:
+        fetch_bearings(raw, base_url=server[0], numbers=[97, 99, 105, 106, 107, 130], progress=False)
+    text = str(caught.value)
+    assert "4 of 6" in text
+    assert f"{server[0]}/99.mat: not the official file" in text
+    assert f"{server[0]}/106.mat: not the official file" in text
+    assert f"{server[0]}/107.mat: the download broke off" in text
+    assert f"{server[0]}/130.mat: the server answers 404" in text
+    assert sorted(os.listdir(raw)) == ["105.mat", "97.mat"]
+
+
+def test_a_dead_server_is_asked_twice_not_forty_times(tmp_path, server, monkeypatch):
+    import requests
+
+    tries = []
+
+    def refuse(*args, **options):
+        tries.append(args)
+        raise requests.ConnectionError
+
+    monkeypatch.setattr(requests, "get", refuse)
+    with pytest.raises(InputError, match="40 of 40"):
+        fetch_bearings(tmp_path / "raw", base_url=server[0], progress=False)
+    assert len(tries) == 2
+
+
+def test_real_and_simulated_recordings_are_not_mixed(tmp_path, server):
+    simulate_bearings(tmp_path / "raw", seconds=1)
+    with pytest.raises(InputError, match=r"simulated recordings \(97\.mat"):
+        fetch_bearings(tmp_path / "raw", base_url=server[0], numbers=[97], progress=False)
