@@ -31,6 +31,13 @@ def test_the_official_layout(raw):
         assert abs(variables[f"X{number:03d}RPM"][0, 0] - read_table().rpm[number]) <= 3
 
 
+def test_recordings_do_not_share_their_noise(raw):
+    noise = [
+        np.diff(scipy.io.loadmat(raw / f"{n}.mat")[f"X{n:03d}_DE_time"].ravel(), 2) for n in (98, 99, 100)
+    ]
+    assert np.abs(np.corrcoef(noise) - np.eye(3)).max() < 0.05
+
+
 def test_a_recording_depends_on_the_seed_and_its_number_alone(raw, tmp_path):
     simulate_bearings(tmp_path / "all", seconds=1, location="both")
     simulate_bearings(tmp_path / "again", seconds=1)

@@ -4,6 +4,7 @@ import errno
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -123,6 +124,22 @@ def test_a_failed_preparation_keeps_the_old_data_set(tmp_path, monkeypatch, stop
     assert os.listdir(tmp_path) == ["set"]
 
 
+def test_a_data_set_that_cannot_take_its_place_leaves_the_old_one_there(tmp_path, monkeypatch):
+    before = small(tmp_path / "set")
+    rename = Path.rename
+
+    def fail(self, target):
+        if ".partial" in self.name:
+            raise OSError(errno.EIO, "Input/output error")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", fail)
+    with pytest.raises(InputError, match="Input/output error"):
+        small(tmp_path / "set", seed=1)
+    assert WindowedDataset.load(tmp_path / "set").fingerprint == before["fingerprint"]
+    assert os.listdir(tmp_path) == ["set"]
+
+
 def test_leftovers_of_a_killed_preparation_go_and_a_set_aside_data_set_returns(tmp_path):
     small(tmp_path / "set")
     (tmp_path / ".set.partial-1").mkdir()
@@ -164,9 +181,9 @@ def test_blocked_split_leaves_no_overlap_and_keeps_every_class():
     for domain in "AB":
         for recording in range(6):
             samples = int(rng.integers(2000, 4000))
-            for start in window_starts(64, 10, samples):  # both classes in a recording, meeting in the middle
+            for start in window_starts(61, 10, samples):  # both classes in a recording, meeting in the middle
                 label = int(start > samples / 2) if recording else 2
-                rows.append((offset + start, 64, label, domain, f"{domain}{recording}"))
+                rows.append((offset + start, 61, label, domain, f"{domain}{recording}"))
             offset += samples
     windows = pd.DataFrame(rows, columns=["start", "length", "label", "domain", "recording"])
     windows = windows.sample(frac=1, random_state=0).reset_index(drop=True)
@@ -174,7 +191,7 @@ def test_blocked_split_leaves_no_overlap_and_keeps_every_class():
         parts = split(windows, seed=seed, method="blocked")
         for domain, group in windows.assign(part=parts).groupby("domain"):
             train, validation = (group.start[group.part == part].to_numpy() for part in (TRAIN, VALIDATION))
-            assert np.abs(train[:, None] - validation).min() >= 64
+            assert np.abs(train[:, None] - validation).min() >= 61
             assert len(validation) == pytest.approx(0.2 * len(group), abs=2)
             assert (group.part == UNUSED).mean() < 0.12
             assert group[group.part == VALIDATION].label.nunique() == 3

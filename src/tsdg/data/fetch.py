@@ -69,21 +69,21 @@ def fetch_bearings(
     hashes = {f"{number}.mat": f"sha256:{value}" for number, value in known.items()}
     files = pooch.create(out, base_url, registry={name: hashes.get(name) for name in names})
     http = pooch.HTTPDownloader(progressbar=progress, timeout=30)
+    unreachable = 0
 
     def download(url: str, file: str, caller: Any) -> None:
+        nonlocal unreachable
+        if unreachable >= 2:  # forty timeouts would take half an hour
+            raise requests.ConnectionError
         http(url, file, caller)
+        unreachable = 0
         if not Path(file).read_bytes().startswith(b"MATLAB 5.0 MAT-file"):
             raise ValueError  # a page in place of the file, which matters where no hash is known
 
     problems: list[str] = []
-    unreachable = 0
     for name in names:
-        if unreachable == 2:
-            problems.append(f"{base_url}{name}: not tried, as the server cannot be reached")
-            continue
         try:
             files.fetch(name, downloader=download)
-            unreachable = 0
         except (requests.ConnectionError, requests.Timeout):
             unreachable += 1
             problems.append(f"{base_url}{name}: the server cannot be reached")
