@@ -133,7 +133,7 @@ class Pack:
             length=card["window"]["length"],
             classes=len(card["classes"]),
             generators=[torch_stream(seed, "weights") for seed in self.seeds],
-            embedding=method.embedding,
+            embedding=method.embeds_domain,
         ).to(self.device)
         clusters = None
         if config.get("clusters"):

@@ -6,9 +6,18 @@ import inspect
 from collections.abc import Mapping
 
 from tsdg.errors import InputError
+from tsdg.methods.adversarial import CDANN, DANN
+from tsdg.methods.alignment import CORAL, MMD
 from tsdg.methods.base import Method
+from tsdg.methods.combined import RSCWithLearned, RSCWithMetadata
+from tsdg.methods.correlation import Correlation
 from tsdg.methods.erm import ERM
+from tsdg.methods.groupdro import GroupDRO
 from tsdg.methods.irm import IRM
+from tsdg.methods.mixup import InterdomainMixup
+from tsdg.methods.mldg import MLDG
+from tsdg.methods.mtl import MTL
+from tsdg.methods.rsc import RSC
 from tsdg.methods.selective import LearnedConsistency, MetadataConsistency
 from tsdg.methods.vrex import VREx
 from tsdg.suggest import nearest
@@ -17,8 +26,20 @@ METHODS: dict[str, type[Method]] = {
     "erm": ERM,
     "irm": IRM,
     "vrex": VREx,
+    "groupdro": GroupDRO,
+    "mixup": InterdomainMixup,
+    "mldg": MLDG,
+    "mtl": MTL,
+    "correlation": Correlation,
+    "rsc": RSC,
+    "dann": DANN,
+    "cdann": CDANN,
+    "coral": CORAL,
+    "mmd": MMD,
     "ours-metadata": MetadataConsistency,
     "ours-learned": LearnedConsistency,
+    "rsc-ours-metadata": RSCWithMetadata,
+    "rsc-ours-learned": RSCWithLearned,
 }
 
 

@@ -52,7 +52,7 @@ class Method(nn.Module):
     forward_default: ClassVar[str] = "joint"
     search: ClassVar[Mapping[str, Distribution]] = {}
     options: ClassVar[Mapping[str, Any]] = {}
-    embedding: ClassVar[bool] = False
+    embeds_domain: ClassVar[bool] = False
     uses_clusters: ClassVar[bool] = False
 
     def __init__(
@@ -88,7 +88,8 @@ class Method(nn.Module):
         self.decay_from, self.decay = int(decay_at * iterations), decay
         self.iteration = 0
         self.clock = torch.zeros((), device=self.device)
-        self.streams = [numpy_stream(seed, "method", self.title) for seed in seeds or range(self.runs)]
+        self.seeds = list(seeds) if seeds is not None else list(range(self.runs))
+        self.streams = [numpy_stream(seed, "method", self.title) for seed in self.seeds]
         self.setup()
         self.optimizer = Adam(self.network.parameters(), lr=learning_rate, weight_decay=weight_decay, **self.momenta())
 

@@ -1,0 +1,88 @@
+"""CORAL-DG and MMD-DG: features of all source domains alike in distribution."""
+
+import torch
+from torch import Tensor
+
+from tsdg.hparams import Distribution
+from tsdg.methods.base import Losses, Method, cross_entropy
+
+GAMMAS = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1000.0)
+
+
+def coral(z: Tensor) -> Tensor:
+    """Mean squared difference of means and of covariances for each pair of domains.
+
+    Parameters
+    ----------
+    z : (R, D, B, F)
+
+    Returns
+    -------
+    (R, D, D)
+    """
+    mean = z.mean(2, keepdim=True)
+    centred = z - mean
+    covariance = centred.transpose(-1, -2) @ centred / (z.shape[2] - 1)
+    means = (mean.transpose(1, 2) - mean).square().mean(-1)
+    covariances = (covariance.unsqueeze(1) - covariance.unsqueeze(2)).square().mean((-1, -2))
+    return means + covariances
+
+
+def mmd(z: Tensor) -> Tensor:
+    """Squared maximum mean discrepancy of each pair of domains, biased estimate, `GAMMAS` kernels summed.
+
+    Parameters
+    ----------
+    z : (R, D, B, F)
+
+    Returns
+    -------
+    (R, D, D)
+    """
+    runs, domains, batch, _ = z.shape
+    samples = z.flatten(1, 2)
+    norms = samples.square().sum(-1)
+    squared = norms.unsqueeze(1) + norms.unsqueeze(2) - 2 * samples @ samples.transpose(1, 2)
+    squared = squared.clamp(min=1e-30)
+    kernel = sum(torch.exp(-gamma * squared) for gamma in GAMMAS)
+    means = kernel.view(runs, domains, batch, domains, batch).mean((2, 4))
+    own = means.diagonal(dim1=1, dim2=2)
+    return own.unsqueeze(1) + own.unsqueeze(2) - 2 * means
+
+
+class Alignment(Method):
+    """Mean risk plus lambda times the mean discrepancy over pairs of source domains."""
+
+    forward_default = "per_domain"
+    search = {"lambda": Distribution(0.01, "power", (-3, -1))}
+
+    def discrepancy(self, z: Tensor) -> Tensor:
+        """Discrepancy of every pair of domains, ``(R, D, B, F) -> (R, D, D)``."""
+        raise NotImplementedError
+
+    def losses(self, x, y, draws) -> Losses:
+        z = self.features(x)
+        risk = cross_entropy(self.classify(z), y).mean(-1)
+        first, second = torch.triu_indices(self.domains, self.domains, offset=1, device=z.device)
+        penalty = self.discrepancy(z)[:, first, second].mean(-1)
+        return {"loss": risk + self.hparams["lambda"] * penalty, "cross_entropy": risk, "penalty": penalty}
+
+
+class CORAL(Alignment):
+    """Aligns means and covariances."""
+
+    title = "CORAL-DG"
+    citation = "Sun & Saenko, Deep CORAL: Correlation Alignment for Deep Domain Adaptation, ECCV 2016"
+
+    def discrepancy(self, z):
+        return coral(z)
+
+
+class MMD(Alignment):
+    """Aligns distributions by maximum mean discrepancy with Gaussian kernels."""
+
+    title = "MMD-DG"
+    citation = "Li et al., Domain Generalization with Adversarial Feature Learning, CVPR 2018"
+
+    def discrepancy(self, z):
+        return mmd(z)

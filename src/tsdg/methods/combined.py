@@ -1,0 +1,30 @@
+"""RSC + Ours: representation self-challenging and selective consistency, by turns on one network."""
+
+from tsdg.methods.base import Losses
+from tsdg.methods.rsc import RSC
+from tsdg.methods.selective import CITATION, LearnedConsistency, MetadataConsistency
+
+
+class RSCWithMetadata(MetadataConsistency):
+    """RSC at even iterations, Ours (metadata) at odd ones."""
+
+    title = "RSC + Ours (metadata)"
+    citation = CITATION
+    search = {**RSC.search, **MetadataConsistency.search}
+
+    def losses(self, x, y, draws) -> Losses:
+        return RSC.losses(self, x, y, draws) if self.iteration % 2 == 0 else super().losses(x, y, draws)  # type: ignore[arg-type]
+
+
+class RSCWithLearned(LearnedConsistency):
+    """RSC at even iterations, Ours (learned) at odd ones; the similarity rests on the logits of the latter."""
+
+    title = "RSC + Ours (learned)"
+    citation = CITATION
+    search = {**RSC.search, **LearnedConsistency.search}
+
+    def refreshes(self) -> bool:
+        return (self.iteration - 1) % self.every == 0
+
+    def losses(self, x, y, draws) -> Losses:
+        return RSC.losses(self, x, y, draws) if self.iteration % 2 == 0 else super().losses(x, y, draws)  # type: ignore[arg-type]

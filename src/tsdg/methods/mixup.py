@@ -1,0 +1,35 @@
+"""Interdomain mixup."""
+
+import numpy as np
+import torch
+
+from tsdg.hparams import Distribution
+from tsdg.methods.base import Losses, Method, cross_entropy
+from tsdg.methods.pairs import random_cycle, take_domains
+
+
+class InterdomainMixup(Method):
+    """Cross-entropy of convex combinations of two domains' samples, with their labels combined alike."""
+
+    title = "Interdomain Mixup"
+    citation = "Yan et al., Improve Unsupervised Domain Adaptation with Mixup Training, 2020"
+    forward_default = "per_domain"
+    search = {"alpha": Distribution(0.2, "power", (-1, 1))}
+
+    def draws(self):
+        alphas = self.hparams["alpha"].tolist()
+        mixing = np.stack([s.beta(a, a, size=self.domains) for s, a in zip(self.streams, alphas, strict=True)])
+        return {
+            "pairs": random_cycle(self.streams, self.domains).to(self.device),
+            "mixing": torch.from_numpy(mixing).to(self.device, self.dtype),
+        }
+
+    def losses(self, x, y, draws) -> Losses:
+        first, second = draws["pairs"].unbind(-1)
+        mixing = draws["mixing"]
+        weight = mixing[..., None, None, None]
+        mixed = weight * take_domains(x, first) + (1 - weight) * take_domains(x, second)
+        logits = self.classify(self.features(mixed))
+        risks = mixing * cross_entropy(logits, take_domains(y, first))
+        risks = risks + (1 - mixing) * cross_entropy(logits, take_domains(y, second))
+        return {"loss": risks.mean(-1)}
