@@ -26,8 +26,14 @@ def code_fingerprint(method: str) -> str:
     names |= {cls.__module__ for cls in methods.get(method).__mro__ if cls.__module__.startswith("tsdg.")}
     if any(name.endswith("selective") for name in names):
         names.add("tsdg.similarity")
+    return modules_fingerprint(*(name.removeprefix("tsdg.") for name in names))
+
+
+@cache
+def modules_fingerprint(*modules: str) -> str:
+    """Hash of some modules of `tsdg`, given without the leading ``tsdg.``; comments and docstrings do not count."""
     digest = hashlib.sha256()
-    for name in sorted(names):
+    for name in sorted(f"tsdg.{module}" for module in modules):
         source = Path(inspect.getfile(import_module(name))).read_text(encoding="utf-8")
         digest.update(f"{name} {_canonical(ast.parse(source))}".encode())
     return digest.hexdigest()[:16]

@@ -207,10 +207,17 @@ class Study:
         targets = entry.get("targets") or list(self.dataset(entry["dataset"])["domains"])
         return {"paper": None, "ours": [], **entry, "labels": labels, "targets": targets, "protocol": self.protocol}
 
-    def identity(self, run: Run) -> str:
-        """Text that changes exactly when a run's result may: its configuration and hyperparameters."""
-        config = {key: value for key, value in self.config(run.dataset, run.variant).items() if key != "protocol"}
-        return json.dumps({"config": config, "hparams": self.hparams(run)}, sort_keys=True)
+    def identity(self, dataset: str, variant: str) -> str:
+        """Text that changes exactly when a variant's results on a data set may, its code and data aside.
+
+        The same for every target, seed and draw, however runs are packed: their numbers are part of a
+        record's path, and with what stands here they decide the hyperparameters.
+        """
+        config = {key: value for key, value in self.config(dataset, variant).items() if key != "protocol"}
+        drawn = self.protocol["draws"] != "fixed" and self.search(variant)
+        seed = self.params["seed"] if drawn else None
+        own = self.variant(variant).get("hparams", {})
+        return json.dumps({"config": config, "hparams": own, "seed": seed}, sort_keys=True)
 
     def dump(self) -> str:
         """The study with its overrides, as YAML that `load` reads."""
@@ -255,16 +262,18 @@ class PackShape:
 
 
 def pack_shapes(targets: Sequence[str], draws: Sequence[int | str], size: int) -> list[PackShape]:
-    """Divide a variant's runs of one seed into jobs of about ``size`` runs.
+    """Divide a variant's runs of one seed into jobs of at most ``size`` runs.
 
-    A job takes a block of draws, and of several targets where all draws of one are fewer than ``size``.
-    Blocks begin at multiples of ``size``, so that more draws or seeds later leave the earlier jobs as they
-    are.
+    A job takes as many targets as fit, and of these a block of draws: 1, 2, 4, 5, 10 or a multiple of 20. The
+    blocks depend on the targets and ``size`` alone, so that more seeds, or draws beyond a whole number of
+    blocks (20, say), leave the earlier jobs as they are.
     """
-    blocks = [tuple(draws[start : start + size]) for start in range(0, len(draws), size)]
-    together = max(1, size // max(1, len(draws)))
+    together = min(size, len(targets))
+    room = size // together
+    block = max(n for n in (1, 2, 4, 5, 10, room // 20 * 20) if n <= room)
+    blocks = [tuple(draws[start : start + block]) for start in range(0, len(draws), block)]
     groups = [tuple(targets[start : start + together]) for start in range(0, len(targets), together)]
-    return [PackShape(group, block) for block in blocks for group in groups]
+    return [PackShape(group, part) for part in blocks for group in groups]
 
 
 def _entry(entries: Mapping[str, dict], name: str, kind: str) -> dict:
