@@ -1,0 +1,300 @@
+"""The study: resolved as documented, refused in words."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+
+from conftest import PARAMS
+from tsdg.errors import InputError
+from tsdg.records import Run
+from tsdg.study import Study, pack_shapes
+
+PUBLISHED = Path(__file__).parent.parent / "params.yaml"
+
+
+def set_in(tree, path, value):
+    *parents, last = path.split(".")
+    for key in parents:
+        tree = tree[key]
+    tree[last] = value
+
+
+@pytest.mark.parametrize(
+    ("name", "protocol", "reduced"),
+    [
+        (None, {"name": "paper", "seeds": 3, "draws": 20, "iterations": 3000}, False),
+        ("single", {"name": "single", "seeds": 3, "draws": "fixed", "iterations": 3000}, True),
+        ("quick", {"name": "quick", "seeds": 1, "draws": "fixed"}, True),
+    ],
+)
+def test_published_protocols(name, protocol, reduced):
+    study = Study.load(PUBLISHED, [f"protocol={name}"] if name else [])
+    assert study.protocol.items() >= (protocol | {"reduced": reduced}).items()
+    config = study.config("bearings", "erm")
+    assert config["protocol"] == protocol["name"]
+    if name != "quick":
+        published = {"iterations": 3000, "batch_size": 32, "learning_rate": 1e-3, "weight_decay": 5e-5}
+        published |= {"decay_at": 0.8, "decay": 0.1, "validation_fraction": 0.2, "split": "random"}
+        assert config.items() >= published.items()
+    runs = study.runs("bearings", ["ours-learned"])
+    draws = 20 if protocol["draws"] == 20 else 1
+    assert len(set(runs)) == len(runs) == 8 * protocol["seeds"] * draws
+
+
+def test_fixed_draws_are_the_published_values():
+    study = Study.load(PUBLISHED, ["protocol=single"])
+    assert study.hparams(Run("bearings", "ours-learned", "A", 0, "fixed")) == {"lambda": 0.01, "xi": 0.1}
+
+
+def test_every_published_variant_resolves():
+    study = Study.load(PUBLISHED)
+    for variant in study.variants:
+        config = study.config("bearings", variant)
+        assert (config["clusters"] is None) == ("metadata" not in variant)
+        assert (config["augment"] is None) == ("ours" not in variant)
+        assert config["forward"] in ("joint", "per_domain")
+    metadata = study.config("bearings", "ours-metadata")
+    assert metadata["clusters"] == {name: int(name >= "E") for name in "ABCDEFGH"}
+    assert metadata["augment"]["functions"] == ["mean_shift", "scaling", "masking"]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "protocol", "setting"),
+    [
+        (["iterations=7"], "small", {"iterations": 7}),
+        (["batch_size=3", "seeds=5"], "small", {"batch_size": 3, "iterations": 6}),
+        (["iterations=7", "protocol=large"], "large", {"iterations": 7}),  # in whatever order
+        (["protocol=large", "iterations=7"], "large", {"iterations": 7}),
+        (["protocol=large"], "large", {"iterations": 40}),
+        (["datasets.tiny.split=blocked"], "small", {"split": "blocked"}),
+        (["protocols.small.iterations=9"], "small", {"iterations": 9}),
+        (["variants.erm.forward=per_domain"], "small", {"forward": "per_domain"}),
+        (["learning_rate=0.5", "learning_rate=0.25"], "small", {"learning_rate": 0.25}),
+    ],
+)
+def test_overrides(params, overrides, protocol, setting):
+    study = Study(params, overrides)
+    config = study.config("tiny", "erm")
+    assert config["protocol"] == protocol
+    assert config.items() >= setting.items()
+    assert study.protocol["iterations"] == config["iterations"]
+    if "seeds=5" in overrides:
+        assert study.protocol["seeds"] == 5
+    assert params == PARAMS, "the caller's parameters changed"
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("iterations", "write key=value"),
+        ("=3", "write key=value"),
+        ("iteratons=3", "unknown key 'iteratons', did you mean 'iterations'?"),
+        ("iterations=0", "iterations: 0 is wrong: a number of iterations from 1"),
+        ("iterations=many", "'many' is wrong: a number of iterations"),
+        ("draws=fixd", "`fixed`"),
+        ("protocol=sngle", "'sngle' is not one"),
+        ("protocol=larg", "did you mean 'large'?"),
+        ("dataset.tiny.split=blocked", "did you mean 'datasets'?"),
+        ("datasets.tny.split=blocked", "did you mean 'tiny'?"),
+        (
+            "datasets.tiny.split=bloked",
+            "tiny.split: 'bloked' is not one of random, blocked, did you mean 'blocked'?",
+        ),
+        ("datasets.tiny.split=[", "not valid YAML"),
+        ("device=gpu", "device: 'gpu' is not one of auto, cpu, cuda"),
+    ],
+)
+def test_wrong_overrides_are_refused(params, override, words):
+    with pytest.raises(InputError) as error:
+        Study(params, [override])
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        ("variants.erm.metod", "erm", "variants.erm: unknown key 'metod', did you mean 'method'?"),
+        ("protokol", "small", "top level: unknown key 'protokol', did you mean 'protocol'?"),
+        ("variants.erm.method", "ermm", "variants.erm: unknown method 'ermm', did you mean 'erm'?"),
+        ("variants.vrex.hparams", {"lambd": 1}, "no hyperparameter 'lambd', did you mean 'lambda'?"),
+        ("variants.erm.hparams", {"lambda": 1}, "erm has no hyperparameter 'lambda'; it has none"),
+        ("variants.ours-learned.options", {"evry": 3}, "no option 'evry', did you mean 'every'?"),
+        ("variants.ours-learned.options", {"rbf": "gama"}, "'gama', did you mean 'gamma'?"),
+        ("variants.ours-learned.options", {"every": 0}, "whole number from 1"),
+        ("tables.tiny.rows", ["erm", "ours-lerned"], "did you mean 'ours-learned'?"),
+        ("tables.tiny.dataset", "tny", "tables.tiny.dataset: 'tny' is not a data set, did you mean 'tiny'?"),
+        ("tables.tiny.targets", ["E"], "tables.tiny.targets: 'E' is not a domain"),
+        ("tables.tiny.ours", ["vrex"], "tables.tiny.ours: 'vrex' is not a row of the table"),
+        ("tables.tiny.metrics", ["acuracy"], "did you mean 'accuracy'?"),
+        ("datasets.tiny.domains", {"A": {}, "B": {}}, "three domains or more"),
+        ("datasets.tiny.augmentation.functions", ["scalin"], "did you mean 'scaling'?"),
+        ("training.batch_size", 1, "training.batch_size: 1 is wrong: samples of each domain"),
+        ("variants.ours-metadata.clusters", ["sit"], "no metadata 'sit', did you mean 'site'?"),
+        ("variants.ours-metadata.clusters", [["A", "B"], ["C"]], "each of its domains once"),
+        ("variants.ours-metadata.clusters", [["A", "B"], ["B", "C", "D"]], "each of its domains once"),
+        ("variants.ours-metadata.clusters", [["A", "B"], ["C", "D", "E"]], "each of its domains once"),
+    ],
+)
+def test_wrong_parameters_are_refused_by_place(params, path, value, words):
+    params["tables"]["tiny"]["rows"].append("ours-metadata")
+    set_in(params, path, value)
+    with pytest.raises(InputError) as error:
+        Study(params)
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_missing_key_is_named(params):
+    del params["datasets"]["tiny"]["backbone"]
+    with pytest.raises(InputError, match=r"datasets.tiny: key 'backbone' is missing"):
+        Study(params)
+
+
+@pytest.mark.parametrize(
+    ("clusters", "expected"),
+    [
+        (["site"], [0, 0, 1, 1]),
+        (["load"], [0, 1, 0, 1]),
+        (["site", "load"], [0, 1, 2, 3]),
+        ([["D", "A"], ["C", "B"]], [0, 1, 1, 0]),
+    ],
+)
+def test_clusters(params, clusters, expected):
+    params["datasets"]["tiny"]["clusters"] = clusters
+    study = Study(params)
+    assert study.config("tiny", "ours-metadata")["clusters"] == dict(zip("ABCD", expected, strict=True))
+    assert study.config("tiny", "erm")["clusters"] is None
+    params["variants"]["ours-metadata"]["clusters"] = ["load"]  # a variant's own go first
+    assert list(Study(params).config("tiny", "ours-metadata")["clusters"].values()) == [0, 1, 0, 1]
+
+
+def test_a_variant_may_choose_its_augmentation(params):
+    params["variants"]["erm"]["augment"] = ["masking"]
+    study = Study(params)
+    assert study.config("tiny", "erm")["augment"] == {"functions": ["masking"], "statistics": "window"}
+    assert study.config("tiny", "vrex")["augment"] is None
+
+
+def test_draws_search_what_has_no_value_of_its_own(params):
+    params["protocol"] = "large"
+    params["variants"]["half"] = {"label": "x", "method": "ours-learned", "hparams": {"lambda": 0.5}}
+    params["variants"]["full"] = {"label": "x", "method": "vrex", "hparams": {"lambda": 1, "annealing": 5}}
+    study = Study(params)
+    assert study.draws("erm") == [0]
+    assert study.draws("full") == [0]
+    assert study.draws("half") == study.draws("vrex") == [0, 1, 2]
+    assert set(study.search("half")) == {"xi"}
+    half, whole = (
+        [study.hparams(Run("tiny", variant, "A", 0, draw)) for draw in range(3)]
+        for variant in ("half", "ours-learned")
+    )
+    assert {values["lambda"] for values in half} == {0.5}
+    assert [values["xi"] for values in half] == [values["xi"] for values in whole]
+    assert len({values["xi"] for values in whole}) == 3
+    table = study.hparams_table()
+    assert table["variant"].value_counts().to_dict() == {
+        "vrex": 6, "ours-metadata": 3, "ours-learned": 6, "half": 6, "full": 2,
+    }  # fmt: skip
+
+
+def test_draws_depend_on_the_studys_seed_not_on_run_seed_or_target(params):
+    study, other = Study(params), Study(params, ["seed=1"])
+    first = study.hparams(Run("tiny", "vrex", "A", 0, 1))
+    assert study.hparams(Run("tiny", "vrex", "C", 2, 1)) == first
+    assert other.hparams(Run("tiny", "vrex", "A", 0, 1)) != first
+    assert first == Study(params, ["draws=50"]).hparams(Run("tiny", "vrex", "A", 0, 1))
+
+
+def test_a_table_needs_the_runs_of_its_rows_and_targets(params):
+    runs = Study(params, ["protocol=large"]).table_runs("tiny")
+    expected = [Run("tiny", "erm", t, s, 0) for t in "AD" for s in (0, 1)]
+    expected += [Run("tiny", "ours-learned", t, s, d) for t in "AD" for s in (0, 1) for d in range(3)]
+    assert Counter(runs) == Counter(expected)
+    del params["tables"]["tiny"]["targets"]
+    assert {run.target for run in Study(params).table_runs("tiny")} == set("ABCD")
+    assert Study(params).layout("tiny")["targets"] == list("ABCD")
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 20, 64])
+@pytest.mark.parametrize("draws", [["fixed"], [0], list(range(3)), list(range(20))], ids=len)
+@pytest.mark.parametrize("targets", ["ABCDEFGH", "ABC"])
+def test_jobs_hold_every_run_once(targets, draws, size):
+    shapes = pack_shapes(list(targets), draws, size)
+    runs = Counter((target, draw) for shape in shapes for target in shape.targets for draw in shape.draws)
+    assert runs == Counter((target, draw) for target in targets for draw in draws)
+    assert max(len(shape.targets) * len(shape.draws) for shape in shapes) <= size
+
+
+@pytest.mark.parametrize("size", [1, 3, 8, 16, 60])
+def test_more_draws_leave_full_jobs_as_they_are(size):
+    before, after = (pack_shapes(list("ABC"), list(range(draws)), size) for draws in (20, 40))
+    assert set(before) < set(after)
+
+
+OURS = ("tiny", "ours-learned")
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("protocols", {"renamed": PARAMS["protocols"]["small"]}),
+        ("variants.ours-learned.label", "Ours"),
+        ("tables.tiny.caption", "Other."),
+        ("tables.tiny.rows", ["erm", "vrex", "ours-learned"]),
+        ("runs_per_job", 4),
+        ("checkpoint", "best"),
+        ("device", "auto"),
+        ("protocols.small.seeds", 3),
+        ("datasets.tiny.raw", "elsewhere"),
+        ("variants.erm.forward", "per_domain"),
+        ("seed", 9),  # of draws; this protocol takes the published values
+    ],
+)
+def test_identity_ignores_what_changes_no_result(params, path, value):
+    before = Study(params).identity(*OURS)
+    set_in(params, path, value)
+    if path == "protocols":
+        params["protocol"] = "renamed"
+    assert Study(params).identity(*OURS) == before
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("protocols.small.iterations", 7),
+        ("training.learning_rate", 0.01),
+        ("variants.ours-learned.options", {"every": 4, "rbf": "gamma"}),
+        ("variants.ours-learned.augment", False),
+        ("variants.ours-learned.augment", ["masking"]),
+        ("variants.ours-learned.hparams", {"xi": 3}),
+        ("variants.ours-learned.forward", "per_domain"),
+        ("datasets.tiny.augmentation.masked", 0.2),
+        ("datasets.tiny.split", "blocked"),
+        ("datasets.tiny.domains.E", {"site": "west", "load": 0}),
+    ],
+)
+def test_identity_changes_with_what_may_change_a_result(params, path, value):
+    before = Study(params).identity(*OURS)
+    set_in(params, path, value)
+    assert Study(params).identity(*OURS) != before
+
+
+def test_identity_follows_the_studys_seed_where_draws_are_searched(params):
+    def identities(variant):
+        overrides = (["protocol=large"], ["protocol=large", "seed=1"], ["protocol=large", "draws=9"])
+        return [Study(params, more).identity("tiny", variant) for more in overrides]
+
+    first, other_seed, more_draws = identities("ours-learned")
+    assert first == more_draws != other_seed
+    assert len(set(identities("erm"))) == 1
+
+
+def test_dump_is_read_back(params, tmp_path):
+    study = Study(params, ["protocol=large", "iterations=9", "variants.erm.label=Größe 1"])
+    (tmp_path / "dumped.yaml").write_text(study.dump(), encoding="utf-8")
+    assert Study.load(tmp_path / "dumped.yaml").params == study.params
+    published = Study.load(PUBLISHED)
+    assert yaml.safe_load(published.dump()) == published.params
