@@ -1,0 +1,66 @@
+# make quickstart   the main job on simulated recordings, from installation to table
+# make test         the tests
+# make lint         the linters
+# make clean        delete what quickstart made (make distclean: the installation too)
+PYTHON ?= python3
+CORES ?= 2
+
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+INSTALLED := .venv/.installed
+QUICK := snakemake --directory quickstart --configfile params.yaml --cores $(CORES) \
+	--config protocol=quick runs_per_job=8 'datasets={bearings: {source: simulated, simulate: {seconds: 2}}}'
+
+.PHONY: help install quickstart test lint clean distclean
+
+help:
+	@sed -n 's/^# //p' Makefile
+
+install: $(INSTALLED)
+
+$(INSTALLED): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || \
+		{ echo "Python 3.11, 3.12 or 3.13 is needed: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@echo "== Installing the versions of requirements.lock into .venv (some minutes, once)"
+	$(PYTHON) -m venv .venv
+	.venv/bin/python -m pip install --quiet --requirement requirements.lock
+	.venv/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+quickstart: $(INSTALLED)
+	@mkdir -p quickstart
+	@echo "== Bearings, simulated recordings, reduced protocol: every method on every domain (minutes, once)"
+	@$(QUICK) --quiet reason host -- results/tables/bearings.tex results/figures/bearings.png
+	@if [ ! quickstart/report.html -nt quickstart/results/tables/bearings.tex ]; then \
+		echo "== The report"; \
+		$(QUICK) --report report.html -- results/tables/bearings.tex results/figures/bearings.png; fi
+	@echo
+	@tsdg show quickstart/results/tables/bearings.csv
+	@echo
+	@echo "Table   quickstart/results/tables/bearings.tex (all numbers: bearings.csv)"
+	@echo "Figure  quickstart/results/figures/bearings.png"
+	@echo "Report  quickstart/report.html"
+
+test: $(INSTALLED)
+	@echo "== Tests (minutes)"
+	@python -m pytest
+
+lint: $(INSTALLED)
+	@echo "== Linters"
+	ruff check .
+	ruff format --check .
+	mypy
+	snakefmt --line-length 110 --check Snakefile workflow
+	snakemake --lint
+
+ifneq ($(wildcard benchmarks),)
+.PHONY: bench
+bench: $(INSTALLED)
+	@echo "== Benchmarks"
+	@for script in benchmarks/*.py; do echo "$$script"; python "$$script" || exit 1; done
+endif
+
+clean:
+	rm -rf quickstart .pytest_cache .mypy_cache .ruff_cache
+
+distclean: clean
+	rm -rf .venv src/tsdg.egg-info

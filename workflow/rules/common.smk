@@ -1,0 +1,257 @@
+"""What the rules share: the study, and what each job takes from it.
+
+Rules get from the study only what they use, as plain text in `params`: when that text changes, and only
+then, Snakemake makes their output again. The study itself goes to the jobs as a file that no rule declares.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shlex
+import sys
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+
+from tsdg.data.bearings import choose, read_table
+from tsdg.errors import InputError
+from tsdg.fingerprint import code_fingerprint, modules_fingerprint
+from tsdg.records import parse_run_path, run_path
+from tsdg.study import Study, pack_shapes
+
+# `tsdg` is found beside the Python that runs Snakemake, activated or not.
+os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), os.getenv("PATH", "")]))
+
+
+def load_study():
+    """The study that the configuration asks for, validated as a whole; if it is not valid, say so and end."""
+    retype(workflow.config_settings.config, config)
+    overrides = config.get("set") or []
+    params = {key: value for key, value in config.items() if key != "set"}
+    try:
+        return Study(params, [overrides] if isinstance(overrides, str) else overrides)
+    except InputError as error:
+        sys.exit(f"The study (params.yaml and --config) is not valid: {error}")
+
+
+def retype(given, tree):
+    """Make numbers again of what Snakemake leaves as text, which is all inside of braces in --config."""
+    for key, value in given.items():
+        if isinstance(value, dict):
+            retype(value, tree[key])
+        elif key != "set":
+            tree[key] = yaml.safe_load(value) if isinstance(value, str) else value
+
+
+def write_study(study):
+    """Write the study under its hash, once, for the jobs to read; return the path.
+
+    An edit of params.yaml cannot reach jobs that run or wait already.
+    """
+    text = study.dump()
+    path = Path("results/study") / f"{hashlib.sha256(text.encode()).hexdigest()[:12]}.yaml"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(f".{path.name}.{os.getpid()}")
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    return path.as_posix()
+
+
+study = load_study()
+STUDY = write_study(study)
+RUNS = {table: study.table_runs(table) for table in study.tables}
+
+
+wildcard_constraints:
+    dataset="|".join(study.datasets),
+    table="|".join(study.tables),
+    seed=r"\d+",
+    number=r"\d+",
+
+
+def study_file(wildcards, output):
+    """The study's file. As a function of the output, Snakemake does not compare it with the last time."""
+    return STUDY
+
+
+# ---------------------------------------------------------------------------------------------- data
+
+
+@cache
+def recordings(dataset):
+    """Official numbers of the raw recordings that a data set is prepared from."""
+    options = study.dataset(dataset).get("prepare", {})
+    table = read_table(options.get("recordings"))
+    chosen = {key: options[key] for key in ("location", "clock") if key in options}
+    return sorted({view.number for view in choose(table, **chosen)})
+
+
+def raw_folder(dataset):
+    """Where a data set's raw recordings lie."""
+    entry = study.dataset(dataset)
+    return f"data/simulated/{dataset}" if entry["source"] == "simulated" else entry["raw"]
+
+
+def raw_files(wildcards):
+    """The raw recordings of a data set."""
+    return [f"{raw_folder(wildcards.dataset)}/{number}.mat" for number in recordings(wildcards.dataset)]
+
+
+def missing_recordings():
+    """Numbers of official recordings that are not there, by folder.
+
+    Only these are a rule's output: whatever lies in the folder already is the user's, and nothing here
+    deletes or replaces it.
+    """
+    missing = {}
+    for dataset, entry in study.datasets.items():
+        if entry["source"] == "official":
+            absent = {
+                number for number in recordings(dataset) if not Path(entry["raw"], f"{number}.mat").exists()
+            }
+            missing[entry["raw"]] = missing.get(entry["raw"], set()) | absent
+    return {folder: sorted(numbers) for folder, numbers in missing.items() if numbers}
+
+
+def simulated_datasets():
+    """Data sets with simulated recordings."""
+    return [name for name, entry in study.datasets.items() if entry["source"] == "simulated"]
+
+
+def simulate_options(dataset):
+    """Options of `tsdg simulate`."""
+    entry = study.dataset(dataset)
+    options = dict(entry.get("simulate", {}))
+    if entry.get("prepare", {}).get("location") == "fault" or "recordings" in entry.get("prepare", {}):
+        options["location"] = "both"
+    return flags(options)
+
+
+def prepare_options(wildcards):
+    """Options of `tsdg prepare`."""
+    return flags(study.dataset(wildcards.dataset).get("prepare", {}))
+
+
+def input_folder(wildcards, input):
+    """The folder that a job reads."""
+    return Path(input[0]).parent.as_posix()
+
+
+def output_folder(wildcards, output):
+    """The folder that a job fills."""
+    return Path(output[0]).parent.as_posix()
+
+
+def flags(options):
+    """Options as command line flags."""
+    texts = {key: "all" if value is None else str(value) for key, value in options.items()}
+    return " ".join(f"--{key.replace('_', '-')} {shlex.quote(text)}" for key, text in sorted(texts.items()))
+
+
+# ---------------------------------------------------------------------------------------------- training
+
+
+class Job(NamedTuple):
+    """The records that a job of one training rule makes, with wildcards, and for which variants."""
+
+    name: str
+    records: list
+    log: str
+    dataset: str
+    variant: str
+
+
+def training_jobs():
+    """What the training rules make: one rule of single runs, or one for each shape of pack."""
+    size = study.params["runs_per_job"]
+    if size == 1:
+        record = "{dataset}/{variant}/{target}/seed{seed}/{draw}"
+        datasets, variants = "|".join(study.datasets), "|".join(study.variants)
+        return [Job("train", [f"results/runs/{record}.json"], record, datasets, variants)]
+    jobs = []
+    for (dataset, targets, draws), variants in alike_variants().items():
+        # Blocks of all domains, so that a table with more targets leaves the blocks as they are.
+        for pack in pack_shapes(list(study.dataset(dataset)["domains"]), draws, size):
+            wanted = [target for target in pack.targets if target in targets]
+            names = [draw if draw == "fixed" else f"hp{draw}" for draw in pack.draws]
+            if wanted:
+                records = expand(
+                    "results/runs/{{dataset}}/{{variant}}/{target}/seed{{seed}}/{draw}.json",
+                    target=wanted,
+                    draw=names,
+                )
+                label = "-".join(dict.fromkeys([pack.targets[0], pack.targets[-1], names[0], names[-1]]))
+                log = f"{{dataset}}/{{variant}}/{label}/seed{{seed}}"
+                jobs.append(Job(f"train_pack_{len(jobs)}", records, log, dataset, "|".join(variants)))
+    return jobs
+
+
+def alike_variants():
+    """Variants by what shapes their packs: data set, targets that tables want, and draws."""
+    targets = {}
+    for run in (run for runs in RUNS.values() for run in runs):
+        targets.setdefault((run.dataset, run.variant), {})[run.target] = None
+    alike = {}
+    for (dataset, variant), wanted in targets.items():
+        shape = (dataset, tuple(sorted(wanted)), tuple(study.draws(variant)))
+        alike.setdefault(shape, []).append(variant)
+    return alike
+
+
+@cache
+def _identity(dataset, variant):
+    return study.identity(dataset, variant)
+
+
+def training_identity(wildcards):
+    """What of the study decides a variant's results on a data set."""
+    return _identity(wildcards.dataset, wildcards.variant)
+
+
+def training_code(wildcards):
+    """Fingerprint of the code behind a variant's method: comments do not count."""
+    return code_fingerprint(study.variant(wildcards.variant)["method"])
+
+
+def training_runs(wildcards, output):
+    """The runs of a job, as options. They follow from the output, so that packs and single runs are alike."""
+    runs = [parse_run_path(path) for path in output]
+    targets = dict.fromkeys(run.target for run in runs)
+    draws = dict.fromkeys(str(run.draw) for run in runs)
+    return f"--target {' '.join(targets)} --seed {runs[0].seed} --draw {' '.join(draws)}"
+
+
+def training_minutes(wildcards, attempt):
+    """Time limit of a job, generous for one core: 15 minutes and a tenth of a second an iteration."""
+    return (15 + study.params["runs_per_job"] * study.training["iterations"] // 600) * attempt
+
+
+def training_memory(wildcards, attempt):
+    """Memory limit of a job in MB, more after a failure."""
+    return 2000 * attempt
+
+
+GPUS = 1 if study.params["device"] == "cuda" else 0
+
+
+# ---------------------------------------------------------------------------------------------- results
+
+
+def table_records(wildcards):
+    """The records of the runs that a table needs."""
+    return [f"results/runs/{run_path(run)}" for run in RUNS[wildcards.table]]
+
+
+def table_layout(wildcards):
+    """All that decides how a table looks."""
+    return json.dumps(study.layout(wildcards.table), sort_keys=True)
+
+
+def figure_layout(wildcards):
+    """All that decides how a figure looks: a caption is not in it."""
+    layout = study.layout(wildcards.table)
+    return json.dumps({key: value for key, value in layout.items() if key != "caption"}, sort_keys=True)

@@ -1,0 +1,24 @@
+# Model selection, from records alone. The command finds the records itself: they are too many for a command line.
+
+
+localrules:
+    select,
+
+
+rule select:
+    input:
+        records=table_records,
+    output:
+        selected="results/selected/{table}.csv",
+    log:
+        "logs/select/{table}.log",
+    benchmark:
+        "results/benchmarks/select/{table}.tsv"
+    conda:
+        "../../environment.yml"
+    params:
+        checkpoint=study.params["checkpoint"],
+        code=modules_fingerprint("select", "records"),
+        study=study_file,
+    shell:
+        "tsdg select {wildcards.table} --params {params.study} --runs results/runs --out {output.selected} > {log} 2>&1"
