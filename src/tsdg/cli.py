@@ -71,6 +71,9 @@ def parser() -> argparse.ArgumentParser:
         sub.add_argument("--selected", type=Path, default=None, help="default: results/selected/{table}.csv")
         sub.add_argument("--out", type=Path, default=Path(f"results/{name}s"), help="folder")
 
+    show = _command(commands, "show", _show, "print a finished table")
+    show.add_argument("csv", type=Path, help="the table's csv, e.g. results/tables/bearings.csv")
+
     hparams = _command(commands, "hparams", _hparams, "list the hyperparameters of every draw", study=True)
     hparams.add_argument("--out", type=Path, default=Path("results/hparams.csv"))
     return top
@@ -234,6 +237,23 @@ def _figure(options: argparse.Namespace) -> None:
     selected = read_csv(options.selected or Path("results/selected") / f"{options.table}.csv")
     for path in accuracy_by_target(selected, study.layout(options.table), options.out, options.table):
         print(path)
+
+
+def _show(options: argparse.Namespace) -> None:
+    import pandas as pd
+
+    from tsdg.tables import METRICS
+
+    try:
+        table = pd.read_csv(options.csv, keep_default_na=False, na_values={"mean": [""]}, dtype={"target": str})
+        groups = table.groupby(["dataset", "metric"], sort=False)
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(f"{options.csv}: not a table's csv ({error}); make it with `tsdg table`") from None
+    for (dataset, metric), part in groups:
+        wide = part.pivot(index="label", columns="target", values="mean")
+        wide = wide.loc[part["label"].unique(), part["target"].unique()].rename_axis(index=None, columns=None)
+        print(f"{dataset}: {METRICS[metric].heading}, mean over seeds")
+        print(wide.to_string(na_rep="--", float_format=f"%.{METRICS[metric].decimals}f"))
 
 
 def _hparams(options: argparse.Namespace) -> None:
