@@ -166,6 +166,14 @@ def test_a_domains_draws_do_not_depend_on_the_other_sources():
         assert not torch.equal(value, other[name])
 
 
+def test_masks_are_a_runs_own():
+    x = windows().expand(2, -1, -1, -1, -1)
+    augment = Augmentation([0, 1], [["A", "B"]] * 2, functions=["masking"], masked=0.5)
+    first, again = (augment(x, draws(x)) == x for _ in range(2))
+    assert not torch.equal(first[0], first[1]), "runs of other seeds hide other time steps"
+    assert not torch.equal(first, again)
+
+
 def test_draws_go_on_where_the_last_ended():
     augment = Augmentation([0], [DOMAINS])
     first, second = (augment.draws(10, 4)["taken"] for _ in range(2))

