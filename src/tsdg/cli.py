@@ -50,22 +50,35 @@ def parser() -> argparse.ArgumentParser:
     fetch.add_argument("--base-url", help="where {number}.mat lie, if not on the official site")
     fetch.add_argument("--numbers", type=_numbers, help="only these files, e.g. 97-100,105")
 
-    simulate = _command(commands, "simulate", _simulate, "write simulated raw recordings in the official layout")
+    simulate = _command(
+        commands, "simulate", _simulate, "write simulated raw recordings in the official layout"
+    )
     simulate.add_argument("kind", choices=["bearings"], help="data set")
-    simulate.add_argument("--out", type=Path, default=None, help="folder (default: data/simulated/{data set})")
+    simulate.add_argument(
+        "--out", type=Path, default=None, help="folder (default: data/simulated/{data set})"
+    )
     simulate.add_argument("--seed", type=_natural, default=0)
-    simulate.add_argument("--seconds", type=float, help="length of a recording (default: as the official ones)")
+    simulate.add_argument(
+        "--seconds", type=float, help="length of a recording (default: as the official ones)"
+    )
     simulate.add_argument("--location", choices=["sensor", "both"], default="sensor", help="which recordings")
 
     _prepare_arguments(_command(commands, "prepare", _prepare, "cut raw recordings into a windowed data set"))
-    _train_arguments(_command(commands, "train", _train, "train runs of one variant and record them", study=True))
+    _train_arguments(
+        _command(commands, "train", _train, "train runs of one variant and record them", study=True)
+    )
 
-    select = _command(commands, "select", _select, "choose the runs that a table shows, from records", study=True)
+    select = _command(
+        commands, "select", _select, "choose the runs that a table shows, from records", study=True
+    )
     select.add_argument("table", help="table in params.yaml")
     select.add_argument("--runs", type=Path, default=Path("results/runs"), help="folder of records")
     select.add_argument("--out", type=Path, default=None, help="csv (default: results/selected/{table}.csv)")
 
-    for name, command, what in (("table", _table, "csv, LaTeX and comparison"), ("figure", _figure, "pdf and png")):
+    for name, command, what in (
+        ("table", _table, "csv, LaTeX and comparison"),
+        ("figure", _figure, "pdf and png"),
+    ):
         sub = _command(commands, name, command, f"{what} of a table's selected runs", study=True)
         sub.add_argument("table", help="table in params.yaml")
         sub.add_argument("--selected", type=Path, default=None, help="default: results/selected/{table}.csv")
@@ -86,11 +99,15 @@ def _command(
         name,
         help=what,
         description=what[0].upper() + what[1:] + "." + (STUDY_OPTIONS if study else ""),
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter if name == "prepare" else argparse.HelpFormatter,
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter
+        if name == "prepare"
+        else argparse.HelpFormatter,
     )
     sub.set_defaults(command=command)
     if study:
-        sub.add_argument("--params", type=Path, default=Path("params.yaml"), help="the study (default: params.yaml)")
+        sub.add_argument(
+            "--params", type=Path, default=Path("params.yaml"), help="the study (default: params.yaml)"
+        )
         sub.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a value")
     return sub
 
@@ -99,29 +116,41 @@ def _prepare_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("kind", choices=["bearings"], help="data set")
     sub.add_argument("--raw", type=Path, required=True, help="folder of the raw recordings")
     sub.add_argument("--out", type=Path, required=True, help="folder of the prepared data set")
-    sub.add_argument("--preset", choices=["default", "published"], default="default", help="values of what follows")
+    sub.add_argument(
+        "--preset", choices=["default", "published"], default="default", help="values of what follows"
+    )
     given = {"default": argparse.SUPPRESS}
     sub.add_argument("--location", choices=["sensor", "fault"], help="what a domain's location is", **given)
     sub.add_argument("--clock", choices=["prefer6", "prefer3"], help="position of outer race faults", **given)
-    sub.add_argument("--per-class", type=_per_class, help="windows of a class: all, paper, or a number", **given)
+    sub.add_argument(
+        "--per-class", type=_per_class, help="windows of a class: all, paper, or a number", **given
+    )
     sub.add_argument("--normal-rate", type=_rate, help="12000, or as_is (48 kHz where official)", **given)
-    sub.add_argument("--samples", type=_samples, help="only the first so many samples of a recording", **given)
+    sub.add_argument(
+        "--samples", type=_samples, help="only the first so many samples of a recording", **given
+    )
     sub.add_argument("--window", type=_natural, help="window length in samples", **given)
     sub.add_argument("--stride", type=_natural, help="distance of two windows in samples", **given)
     sub.add_argument("--seed", type=_natural, help="seed of drawing windows", **given)
-    sub.add_argument("--recordings", type=Path, help="recordings table (csv) in place of the packaged one", **given)
+    sub.add_argument(
+        "--recordings", type=Path, help="recordings table (csv) in place of the packaged one", **given
+    )
 
 
 def _train_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--data", type=Path, required=True, help="folder of the prepared data set")
-    sub.add_argument("--dataset", help="data set in params.yaml (default: the name on the prepared one's card)")
+    sub.add_argument(
+        "--dataset", help="data set in params.yaml (default: the name on the prepared one's card)"
+    )
     sub.add_argument("--variant", required=True, help="variant in params.yaml")
     sub.add_argument("--target", nargs="+", required=True, help="domain held out; several make a pack")
     sub.add_argument("--seed", nargs="+", type=_natural, default=[0], help="seeds")
     sub.add_argument("--draw", nargs="+", type=_draws, default=[["fixed"]], help="draws: 3, 0-19, or fixed")
     sub.add_argument("--out", type=Path, default=Path("results/runs"), help="folder of records")
     sub.add_argument("--device", choices=["auto", "cpu", "cuda"], help="default: as in params.yaml")
-    sub.add_argument("--threads", type=_natural, default=1, help="CPU threads (default: 1, the fastest a core)")
+    sub.add_argument(
+        "--threads", type=_natural, default=1, help="CPU threads (default: 1, the fastest a core)"
+    )
     sub.add_argument("--force", action="store_true", help="train again what has a record already")
 
 
@@ -182,7 +211,10 @@ def _prepare(options: argparse.Namespace) -> None:
     with _bar("prepare", "recording") as step:
         card = prepare(options.raw, options.out, **(PRESETS[options.preset] | given), progress=step)
     counts = {name: sum(of_class.values()) for name, of_class in card["counts"].items()}
-    print(f"{sum(counts.values())} windows in {options.out}: " + ", ".join(f"{k} {v}" for k, v in counts.items()))
+    print(
+        f"{sum(counts.values())} windows in {options.out}: "
+        + ", ".join(f"{k} {v}" for k, v in counts.items())
+    )
     for note in card.get("notes", []):
         print(f"  note: {note}")
 
@@ -245,7 +277,9 @@ def _show(options: argparse.Namespace) -> None:
     from tsdg.tables import METRICS
 
     try:
-        table = pd.read_csv(options.csv, keep_default_na=False, na_values={"mean": [""]}, dtype={"target": str})
+        table = pd.read_csv(
+            options.csv, keep_default_na=False, na_values={"mean": [""]}, dtype={"target": str}
+        )
         groups = table.groupby(["dataset", "metric"], sort=False)
     except (OSError, ValueError, KeyError) as error:
         raise InputError(f"{options.csv}: not a table's csv ({error}); make it with `tsdg table`") from None
@@ -259,7 +293,9 @@ def _show(options: argparse.Namespace) -> None:
 def _hparams(options: argparse.Namespace) -> None:
     from tsdg.study import Study
 
-    Study.load(options.params, options.set).hparams_table().to_csv(options.out, index=False, lineterminator="\n")
+    Study.load(options.params, options.set).hparams_table().to_csv(
+        options.out, index=False, lineterminator="\n"
+    )
     print(options.out)
 
 

@@ -98,10 +98,14 @@ class Study:
 
     @property
     def protocol(self) -> dict[str, Any]:
-        """Name, seeds, draws and iterations of the chosen protocol, and whether it is less than the paper's."""
+        """The chosen protocol: name, seeds, draws, iterations, and whether it is less than the paper's."""
         chosen = self.params["protocols"][self.params["protocol"]]
-        protocol = {key: chosen[key] for key in ("seeds", "draws")} | {"iterations": self.training["iterations"]}
-        reduced = protocol["draws"] == "fixed" or any(protocol[key] < value for key, value in PAPER_PROTOCOL.items())
+        protocol = {key: chosen[key] for key in ("seeds", "draws")} | {
+            "iterations": self.training["iterations"]
+        }
+        reduced = protocol["draws"] == "fixed" or any(
+            protocol[key] < value for key, value in PAPER_PROTOCOL.items()
+        )
         return {"name": self.params["protocol"], **protocol, "reduced": reduced}
 
     def dataset(self, name: str) -> dict[str, Any]:
@@ -145,14 +149,16 @@ class Study:
         if all(isinstance(cluster, list) for cluster in clusters):
             assigned = {name: c for c, members in enumerate(clusters) for name in members}
             if set(assigned) != set(domains) or sum(map(len, clusters)) != len(domains):
-                raise InputError(f"clusters of data set {dataset!r} must hold each of its domains once: {clusters}")
+                raise InputError(
+                    f"clusters of data set {dataset!r} must hold each of its domains once: {clusters}"
+                )
             return {name: assigned[name] for name in domains}
         for field in clusters:
             for name, metadata in domains.items():
                 if field not in metadata:
                     raise InputError(
-                        f"datasets.{dataset}.domains.{name} has no metadata {field!r}{nearest(field, metadata)}, "
-                        "which `clusters` asks for"
+                        f"datasets.{dataset}.domains.{name} has no metadata {field!r}"
+                        f"{nearest(field, metadata)}, which `clusters` asks for"
                     )
         keys = [tuple(metadata[field] for field in clusters) for metadata in domains.values()]
         order = list(dict.fromkeys(keys))
@@ -174,7 +180,9 @@ class Study:
     def hparams(self, run: Run) -> dict[str, float]:
         """Hyperparameters of a run."""
         row = self.variant(run.variant)
-        drawn = draw(methods.get(row["method"]).search, run.draw, seed=self.params["seed"], method=row["method"])
+        drawn = draw(
+            methods.get(row["method"]).search, run.draw, seed=self.params["seed"], method=row["method"]
+        )
         return drawn | row.get("hparams", {})
 
     def hparams_table(self) -> pd.DataFrame:
@@ -205,7 +213,14 @@ class Study:
         entry = self.table(table)
         labels = {name: self.variants[name]["label"] for name in entry["rows"]}
         targets = entry.get("targets") or list(self.dataset(entry["dataset"])["domains"])
-        return {"paper": None, "ours": [], **entry, "labels": labels, "targets": targets, "protocol": self.protocol}
+        return {
+            "paper": None,
+            "ours": [],
+            **entry,
+            "labels": labels,
+            "targets": targets,
+            "protocol": self.protocol,
+        }
 
     def identity(self, dataset: str, variant: str) -> str:
         """Text that changes exactly when a variant's results on a data set may, its code and data aside.
@@ -227,7 +242,9 @@ class Study:
         if self.params["protocol"] not in self.params["protocols"]:
             name = self.params["protocol"]
             known = self.params["protocols"]
-            raise InputError(f"protocol: {name!r} is not one{nearest(name, known)}; there are {', '.join(known)}")
+            raise InputError(
+                f"protocol: {name!r} is not one{nearest(name, known)}; there are {', '.join(known)}"
+            )
         for name, row in self.variants.items():
             try:
                 method = methods.get(row["method"])
@@ -284,7 +301,9 @@ def _entry(entries: Mapping[str, dict], name: str, kind: str) -> dict:
 def _known(name: str, known: Iterable[str], where: str, kind: str) -> None:
     known = list(known)
     if name not in known:
-        raise InputError(f"{where}: {name!r} is not a {kind}{nearest(name, known)}; there are {', '.join(known)}")
+        raise InputError(
+            f"{where}: {name!r} is not a {kind}{nearest(name, known)}; there are {', '.join(known)}"
+        )
 
 
 def _assign(tree: dict, assignment: str) -> None:
@@ -329,7 +348,9 @@ def _explain(error: jsonschema.ValidationError) -> str:
         return f"{place}: unknown key {words}; known are {', '.join(known)}"
     if error.validator == "enum":
         values = [str(value) for value in error.validator_value]
-        return f"{place}: {error.instance!r} is not one of {', '.join(values)}{nearest(error.instance, values)}"
+        return (
+            f"{place}: {error.instance!r} is not one of {', '.join(values)}{nearest(error.instance, values)}"
+        )
     if error.validator == "required":
         missing = [key for key in error.validator_value if key not in error.instance]
         return f"{place}: key {', '.join(map(repr, missing))} is missing"

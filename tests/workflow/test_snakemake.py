@@ -1,0 +1,87 @@
+"""The workflow, run by Snakemake on a tiny study."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from tiny import Workflow, environment
+
+RESULTS = {"select": 1, "table": 1, "figure": 1}
+
+
+def test_a_run_makes_everything_and_a_second_nothing(finished: Workflow) -> None:
+    results = finished.folder / "results"
+    for name in ("tables/small.tex", "tables/small.csv", "figures/small.png", "figures/small.pdf"):
+        assert (results / name).stat().st_size > 500
+    # One draw of ERM, which has nothing to search, and two of V-REx.
+    assert len(finished.records()) == 3 * (1 + 2)
+    # Neither a new time of the data's card, nor another packing, nor another data set's option is a reason.
+    (results / "data/bearings/card.json").touch()
+    other = "datasets={other: {prepare: {window: 2048}}}"
+    assert finished.plan("--config", "runs_per_job=1", other) == {}
+
+
+def test_an_edit_runs_again_what_it_touches(finished: Workflow) -> None:
+    caption = "tables={small: {caption: Another caption.}}"
+    assert finished.plan("--config", caption) == {"table": 1}
+    penalty = "variants={vrex: {hparams: {penalty: 10}}}"
+    penalty = penalty.replace("penalty", _searched("vrex"))
+    assert finished.plan("--config", penalty) == {"train": 1} | RESULTS
+    # Two more draws are one more pack of two draws and three targets.
+    assert finished.plan("--config", "set=[draws=4]") == {"train": 1} | RESULTS
+
+
+def test_a_typo_is_one_message(finished: Workflow) -> None:
+    text = finished.run("--config", "protocol=tny", fails=True)
+    assert "'tny' is not one, did you mean 'tiny'" in text
+    assert "Traceback" not in text
+    assert "File " not in text
+
+
+def test_alone_as_in_a_pack(finished: Workflow, tmp_path: Path) -> None:
+    alone = finished.copy(tmp_path)
+    path = "results/runs/bearings/vrex/B/seed0/hp1.json"
+    alone.run("--config", "runs_per_job=1", "--", path)
+    assert [str(record) for record in alone.records()] == [path]
+    packed, single = (json.loads((w.folder / path).read_text()) for w in (finished, alone))
+    for record in (packed, single):
+        del record["timing"], record["machine"]
+    assert single == packed
+
+
+def test_killed_training_goes_on(finished: Workflow, tmp_path: Path) -> None:
+    killed = finished.copy(tmp_path)
+    path = "results/runs/bearings/erm/A/seed0/hp0.json"
+    arguments = ("--config", "set=[iterations=60,evaluate_every=60]", "--", path)
+    staging = tmp_path / "results/runs/.finished"
+    process = subprocess.Popen(
+        killed.command(*arguments), cwd=tmp_path, env=environment(), start_new_session=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        deadline = time.monotonic() + 120
+        while not any(staging.rglob("*.json")) and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    kept = sorted(staging.rglob("*.json"))
+    assert 1 <= len(kept) < 3, "the kill should come after the first run and before the last"
+    assert killed.records() == []
+    json.loads(kept[0].read_text())
+
+    killed.run("--unlock", *arguments)
+    killed.run(*arguments)
+    assert len(killed.records()) == 3
+    [log] = tmp_path.glob("logs/train/bearings/erm/*/seed0.log")
+    assert f"{len(kept)} of 3 runs are recorded already" in log.read_text()
+    assert not any(staging.rglob("*.json"))
+
+
+def _searched(method: str) -> str:
+    from tsdg import methods
+
+    return next(iter(methods.get(method).search))
