@@ -119,7 +119,7 @@ def _prepare_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--preset", choices=["default", "published"], default="default", help="values of what follows"
     )
-    given = {"default": argparse.SUPPRESS}
+    given: dict[str, Any] = {"default": argparse.SUPPRESS}
     sub.add_argument("--location", choices=["sensor", "fault"], help="what a domain's location is", **given)
     sub.add_argument("--clock", choices=["prefer6", "prefer3"], help="position of outer race faults", **given)
     sub.add_argument(

@@ -29,9 +29,8 @@ def code_fingerprint(method: str) -> str:
     return modules_fingerprint(*(name.removeprefix("tsdg.") for name in names))
 
 
-@cache
 def modules_fingerprint(*modules: str) -> str:
-    """Hash of some modules of `tsdg`, given without the leading ``tsdg.``; comments and docstrings do not count."""
+    """Hash of some modules of `tsdg`, named without ``tsdg.``; comments and docstrings do not count."""
     digest = hashlib.sha256()
     for name in sorted(f"tsdg.{module}" for module in modules):
         source = Path(inspect.getfile(import_module(name))).read_text(encoding="utf-8")
@@ -47,6 +46,9 @@ def _canonical(node: object) -> str:
         return repr(node)
     fields = {name: value for name, value in ast.iter_fields(node) if value not in (None, [])}
     body = fields.get("body")
-    if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node, clean=False) is not None:
+    if (
+        isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        and ast.get_docstring(node, clean=False) is not None
+    ):
         fields["body"] = body[1:]  # type: ignore[index]
     return f"({type(node).__name__} " + " ".join(f"{k}={_canonical(v)}" for k, v in fields.items()) + ")"

@@ -128,7 +128,8 @@ class _Report(Progress):
         target = checkpoint["target"]
         self.bar.write(
             f"{run.variant} target {run.target} seed {run.seed} draw {run.draw} "
-            f"iteration {checkpoint['iteration']}: source validation {100 * sum(validation) / len(validation):.1f} %, "
+            f"iteration {checkpoint['iteration']}: "
+            f"source validation {100 * sum(validation) / len(validation):.1f} %, "
             f"target {100 * target['accuracy']:.1f} %, ECE {100 * target['ece']:.1f} %",
             file=sys.stdout,
         )
