@@ -117,6 +117,11 @@ def missing_recordings():
     return {folder: sorted(numbers) for folder, numbers in missing.items() if numbers}
 
 
+def slug(folder):
+    """A folder's path as a name."""
+    return re.sub(r"[^0-9A-Za-z]+", "_", folder).strip("_")
+
+
 def simulated_datasets():
     """Data sets with simulated recordings."""
     return [name for name, entry in study.datasets.items() if entry["source"] == "simulated"]

@@ -7,13 +7,13 @@ for folder, numbers in missing_recordings().items():
 
     rule:
         name:
-            f"fetch_{re.sub(r'[^0-9A-Za-z]+', '_', folder)}"
+            f"fetch_{slug(folder)}"
         output:
             recordings=expand("{folder}/{number}.mat", folder=folder, number=numbers),
         log:
-            f"logs/fetch/{folder}.log",
+            f"logs/fetch/{slug(folder)}.log",
         benchmark:
-            f"results/benchmarks/fetch/{folder}.tsv"
+            f"results/benchmarks/fetch/{slug(folder)}.tsv"
         localrule: True
         conda:
             "../../environment.yml"
@@ -21,9 +21,9 @@ for folder, numbers in missing_recordings().items():
             partial=f"{folder}/.partial",
             numbers=",".join(map(str, numbers)),
         shell:
-            "(tsdg fetch bearings --out {params.partial} --numbers {params.numbers}"
-            " && mv {params.partial}/*.mat {params.partial}/.."
-            " && rmdir {params.partial}) > {log} 2>&1"
+            "(tsdg fetch bearings --out {params.partial:q} --numbers {params.numbers}"
+            " && mv -n {params.partial:q}/*.mat {params.partial:q}/.."
+            " && rm -r {params.partial:q}) > {log} 2>&1"
 
 
 for dataset in simulated_datasets():
@@ -72,4 +72,4 @@ rule prepare_bearings:
         options=prepare_options,
         code=modules_fingerprint("data.bearings", "data.windows"),
     shell:
-        "tsdg prepare bearings --raw {params.raw} --out {params.out} {params.options} > {log} 2>&1"
+        "tsdg prepare bearings --raw {params.raw:q} --out {params.out} {params.options} > {log} 2>&1"
