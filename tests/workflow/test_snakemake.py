@@ -73,8 +73,7 @@ def test_killed_training_goes_on(finished: Workflow, tmp_path: Path) -> None:
     assert killed.records() == []
     json.loads(kept[0].read_text())
 
-    killed.run("--unlock", *arguments)
-    killed.run(*arguments)
+    killed.run("--nolock", *arguments)
     assert len(killed.records()) == 3
     [log] = tmp_path.glob("logs/train/bearings/erm/*/seed0.log")
     assert f"{len(kept)} of 3 runs are recorded already" in log.read_text()
