@@ -22,7 +22,11 @@ def make_record(run, checkpoints=((100, 0.5, 0.5),), sources=("S", "T"), *, dive
             "seed": run.seed,
             "draw": run.draw,
         },
-        "config": {"method": run.variant, "iterations": 100, "protocol": data.pop("protocol", "paper")},
+        "config": {
+            "method": run.variant,
+            "iterations": data.pop("iterations", 100),
+            "protocol": data.pop("protocol", "paper"),
+        },
         "hparams": {},
         "sources": list(sources),
         "classes": ["0", "1"],

@@ -136,7 +136,6 @@ def _tsdg_modules_of(module):
 SILENT = {"tsdg.errors", "tsdg.suggest", "tsdg.fingerprint", "tsdg.records", "tsdg.methods"}
 
 
-@pytest.mark.xfail(reason="only bases and a list are followed, not imports")
 @pytest.mark.parametrize(
     "name", ["ours-learned", "rsc-ours-metadata", "cdann", "vrex", "mixup", "mldg", "correlation"]
 )

@@ -159,14 +159,10 @@ def test_a_kept_run_of_another_setting_does_not_count(job, project, monkeypatch)
     assert [record["config"]["iterations"] for record in made] == [3, 3]
 
 
-@pytest.mark.xfail(reason="trained twice, then moved twice")
 def test_a_target_given_twice_is_trained_once(job):
     assert job("--seed", 0, 0, targets="AA") == (0, [run("A")])
 
 
-@pytest.mark.xfail(
-    reason="the first record keeps the name of the protocol that made it, and selection stops at that"
-)
 def test_runs_kept_from_an_equal_protocol_can_be_selected(job, project, params):
     params["protocols"]["more"] = params["protocols"]["small"] | {"seeds": 2}
     params["tables"]["tiny"] |= {"rows": ["erm"], "ours": [], "targets": ["A"]}

@@ -96,10 +96,10 @@ def test_missing_records_leave_gaps_that_say_so(tmp_path):
 
 
 def test_records_that_cannot_be_compared_are_refused(tmp_path):
-    for seed, facts in enumerate(({}, {"protocol": "quick"}, {"fingerprint": "g"}, {"simulated": True})):
+    for seed, facts in enumerate(({}, {"iterations": 7}, {"fingerprint": "g"}, {"simulated": True})):
         save(tmp_path, run(seed, 0), **facts)
-    for seed, what in ((1, "protocol"), (2, "fingerprint"), (3, "simulated")):
-        with pytest.raises(InputError, match=f"{what} differs"):
+    for seed, what in ((1, "iterations"), (2, "fingerprint"), (3, "simulated")):
+        with pytest.raises(InputError, match=f"{what} differ"):
             select([run(0, 0), run(seed, 0)], tmp_path)
 
 

@@ -11,6 +11,7 @@ from torch import Tensor
 from tsdg.streams import numpy_stream, torch_stream
 
 FUNCTIONS = ("mean_shift", "scaling", "masking")
+CONSTANT = 1e-6  # deviation, relative to the mean, up to which a window counts as constant
 
 
 class Augmentation:
@@ -77,52 +78,52 @@ class Augmentation:
             order = stream.permuted(np.tile(np.arange(positions), (iterations, 1)), axis=1)
             taken = stream.random((iterations, coins, positions)) < 0.5
             taken[..., 1:] &= taken[..., :1]
-            scale = stream.uniform(*self.scale, size=iterations)
+            scale = stream.uniform(self.scale[0], self.scale[1], size=iterations)
             return order, np.broadcast_to(taken, (iterations, batch, positions)), scale
 
         drawn = [[of_domain(stream) for stream in streams] for streams in self.streams]
         return {
-            name: torch.from_numpy(np.stack([np.stack([d[i] for d in run], 1) for run in drawn], 1)).to(self.device)
+            name: torch.from_numpy(np.stack([np.stack([d[i] for d in run], 1) for run in drawn], 1)).to(
+                self.device
+            )
             for i, name in enumerate(("order", "taken", "scale"))
         }
 
     def __call__(self, x: Tensor, draws: Mapping[str, Tensor]) -> Tensor:
         """Augmented copy of a batch ``(R, D, B, C, T)``, by the draws of one iteration."""
-        order = draws["order"].unsqueeze(2)
         scale = draws["scale"].to(x.dtype)[..., None, None, None]
+        hidden = self._hidden(x) if "masking" in self.functions else None
         for position in range(len(self.functions)):
-            taken = draws["taken"][..., position]
-
-            def chosen(name: str, taken: Tensor = taken, position: int = position) -> Tensor | None:
-                if name not in self.functions:
-                    return None
-                return (taken & (order[..., position] == self.functions.index(name)))[..., None, None]
-
-            x = self._apply(x, chosen("mean_shift"), chosen("scaling"), chosen("masking"), scale)
+            function = torch.where(
+                draws["taken"][..., position], draws["order"][..., position].unsqueeze(2), -1
+            )
+            chosen = {name: (function == i)[..., None, None] for i, name in enumerate(self.functions)}
+            x = self._apply(x, chosen, scale, hidden)
         return x
 
-    def _apply(
-        self, x: Tensor, shifts: Tensor | None, scales: Tensor | None, masks: Tensor | None, scale: Tensor
-    ) -> Tensor:
-        """One function of each sample: an affine map, or a mask."""
+    def _apply(self, x: Tensor, chosen: Mapping[str, Tensor], scale: Tensor, hidden: Tensor | None) -> Tensor:
+        """One function of each sample, ``chosen`` by name: an affine map, or a mask."""
         if self.statistics == "window":
             mu = x.mean(-1, keepdim=True)
-            sigma = (x - mu).square_().mean(-1, keepdim=True).sqrt_() if scales is not None else None
+            sigma = (x - mu).square_().mean(-1, keepdim=True).sqrt_() if "scaling" in chosen else None
         else:
             mu, sigma = torch.zeros_like(x[..., :1]), torch.ones_like(x[..., :1])
-        factor, offset = torch.ones_like(mu), torch.zeros_like(mu)
-        if shifts is not None:
-            offset = torch.where(shifts, self.mean - mu, offset)
-        if scales is not None and sigma is not None:
-            factor = torch.where(scales & (sigma > 0), scale / sigma, factor)
-            offset = torch.where(scales, mu - factor * mu, offset)
-        augmented = torch.addcmul(offset, x, factor)
-        if masks is not None:
-            hidden = self._hidden(x) & masks
-            augmented = torch.where(hidden, mu, augmented)
+        factor, centre, moved = torch.ones_like(mu), mu, torch.zeros_like(mu, dtype=torch.bool)
+        if "mean_shift" in chosen:
+            centre = torch.where(chosen["mean_shift"], self.mean, centre)
+            moved = moved | chosen["mean_shift"]
+        if "scaling" in chosen and sigma is not None:
+            varies = chosen["scaling"] & (sigma > CONSTANT * mu.abs())
+            factor = torch.where(varies, scale / sigma, factor)
+            moved = moved | varies
+        augmented = torch.where(moved, torch.addcmul(centre, x - mu, factor), x)
+        if hidden is not None:
+            augmented = torch.where(hidden & chosen["masking"], mu, augmented)
         return augmented
 
     def _hidden(self, x: Tensor) -> Tensor:
         """Time steps to mask, ``(R, D, B, 1, T)``, from each run's own stream."""
-        shape = (*x.shape[1:3], 1, x.shape[-1])
-        return torch.stack([torch.rand(shape, generator=noise, device=x.device) for noise in self.noise]) < self.masked
+        uniform = torch.empty((len(x), *x.shape[1:3], 1, x.shape[-1]), device=x.device)
+        for of_run, noise in zip(uniform, self.noise, strict=True):
+            of_run.uniform_(generator=noise)
+        return uniform < self.masked

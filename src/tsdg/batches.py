@@ -52,7 +52,14 @@ class Sources:
     """
 
     def __init__(
-        self, dataset: WindowedDataset, domains: Sequence[str], target: str, *, seed: int, fraction: float, method: str
+        self,
+        dataset: WindowedDataset,
+        domains: Sequence[str],
+        target: str,
+        *,
+        seed: int,
+        fraction: float,
+        method: str,
     ):
         for domain in (target, *domains):
             if domain not in dataset.domains:
@@ -63,17 +70,22 @@ class Sources:
         self.target = target
         self.names = [domain for domain in domains if domain != target]
         if len(self.names) < 2:
-            raise InputError(f"target {target!r} leaves {len(self.names)} source domain(s); two or more are needed")
+            raise InputError(
+                f"target {target!r} leaves {len(self.names)} source domain(s); two or more are needed"
+            )
         parts = split(dataset.windows, fraction=fraction, seed=seed, method=method)
         domain = dataset.windows["domain"].to_numpy()
         self.train = {name: np.flatnonzero((domain == name) & (parts == TRAIN)) for name in self.names}
-        self.evaluation = {name: np.flatnonzero((domain == name) & (parts == VALIDATION)) for name in self.names}
+        self.evaluation = {
+            name: np.flatnonzero((domain == name) & (parts == VALIDATION)) for name in self.names
+        }
         self.evaluation[target] = np.flatnonzero(domain == target)
         for name in self.names:
             if not len(self.train[name]) or not len(self.evaluation[name]):
                 raise InputError(
-                    f"source domain {name!r} has {len(self.train[name])} training and {len(self.evaluation[name])} "
-                    "validation windows; both are needed: leave the domain out or change the split"
+                    f"source domain {name!r} has {len(self.train[name])} training and "
+                    f"{len(self.evaluation[name])} validation windows; both are needed: "
+                    "leave the domain out or change the split"
                 )
 
 
@@ -92,7 +104,8 @@ def minibatches(
     other domains change them.
     """
     streams = [
-        [numpy_stream(seed, "batches", name) for name in run.names] for seed, run in zip(seeds, sources, strict=True)
+        [numpy_stream(seed, "batches", name) for name in run.names]
+        for seed, run in zip(seeds, sources, strict=True)
     ]
     for start in range(0, iterations, BLOCK):
         drawn = [

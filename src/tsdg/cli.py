@@ -25,12 +25,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         print(f"tsdg {options.name}: error: {error}", file=sys.stderr)
         return 2
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            sys.stderr.close()
+            return 1
+        print(
+            f"tsdg {options.name}: error: {error.filename}: {error.strerror}; choose another place",
+            file=sys.stderr,
+        )
+        return 2
     except KeyboardInterrupt:
         print(f"tsdg {options.name}: interrupted; what was finished is kept", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 1
     return 0
 
 
@@ -149,7 +155,7 @@ def _train_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--out", type=Path, default=Path("results/runs"), help="folder of records")
     sub.add_argument("--device", choices=["auto", "cpu", "cuda"], help="default: as in params.yaml")
     sub.add_argument(
-        "--threads", type=_natural, default=1, help="CPU threads (default: 1, the fastest a core)"
+        "--threads", type=_positive, default=1, help="CPU threads (default: 1, the fastest a core)"
     )
     sub.add_argument("--force", action="store_true", help="train again what has a record already")
 
@@ -160,11 +166,20 @@ def _natural(text: str) -> int:
     return int(text)
 
 
+def _positive(text: str) -> int:
+    if not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
+    return int(text)
+
+
 def _numbers(text: str) -> list[int]:
     numbers: list[int] = []
     for part in text.split(","):
         first, dash, last = part.partition("-")
-        numbers += range(_natural(first), _natural(last if dash else first) + 1)
+        block = range(_natural(first), _natural(last if dash else first) + 1)
+        if not block:
+            raise argparse.ArgumentTypeError(f"{part!r}: the first number is above the last")
+        numbers += block
     return numbers
 
 
@@ -197,7 +212,7 @@ def _simulate(options: argparse.Namespace) -> None:
     from tsdg.data.simulate import simulate_bearings
 
     out = options.out or Path("data/simulated") / options.kind
-    length = {"seconds": options.seconds} if options.seconds else {}
+    length = {} if options.seconds is None else {"seconds": options.seconds}
     with _bar("simulate", "recording") as step:
         files = simulate_bearings(out, seed=options.seed, location=options.location, progress=step, **length)
     print(f"{len(files)} simulated recordings in {out}")
@@ -255,8 +270,9 @@ def _table(options: argparse.Namespace) -> None:
     from tsdg.tables import render
 
     study = Study.load(options.params, options.set)
+    layout = study.layout(options.table)
     selected = read_csv(options.selected or Path("results/selected") / f"{options.table}.csv")
-    for path in render(options.table, selected, study.layout(options.table), options.out):
+    for path in render(options.table, selected, layout, options.out):
         print(path)
 
 
@@ -266,8 +282,9 @@ def _figure(options: argparse.Namespace) -> None:
     from tsdg.study import Study
 
     study = Study.load(options.params, options.set)
+    layout = study.layout(options.table)
     selected = read_csv(options.selected or Path("results/selected") / f"{options.table}.csv")
-    for path in accuracy_by_target(selected, study.layout(options.table), options.out, options.table):
+    for path in accuracy_by_target(selected, layout, options.out, options.table):
         print(path)
 
 
@@ -293,9 +310,9 @@ def _show(options: argparse.Namespace) -> None:
 def _hparams(options: argparse.Namespace) -> None:
     from tsdg.study import Study
 
-    Study.load(options.params, options.set).hparams_table().to_csv(
-        options.out, index=False, lineterminator="\n"
-    )
+    table = Study.load(options.params, options.set).hparams_table()
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    table.to_csv(options.out, index=False, lineterminator="\n")
     print(options.out)
 
 

@@ -5,37 +5,54 @@ import hashlib
 import inspect
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 from tsdg import methods
 
-SHARED = (
-    "augment", "batches", "data.windows", "hparams", "metrics", "networks", "optimizer", "streams", "train",
-    "methods.base",
-)  # fmt: skip
+BESIDE = {"tsdg", "tsdg.errors", "tsdg.suggest", "tsdg.records", "tsdg.fingerprint", "tsdg.methods"}
 
 
 @cache
 def code_fingerprint(method: str) -> str:
     """Hash of the modules behind a method, the same for any layout, comment or docstring.
 
-    Covers the training path and the modules of the method's class and of the classes it builds on, so that
-    a new or changed method leaves the results of the others valid.
+    Covers the training loop, the module of the method's class, and what they import of the package, so that a
+    new or changed method leaves the results of the others valid. What cannot change a number (`BESIDE`) is
+    left out.
     """
-    names = {f"tsdg.{name}" for name in SHARED}
-    names |= {cls.__module__ for cls in methods.get(method).__mro__ if cls.__module__.startswith("tsdg.")}
-    if any(name.endswith("selective") for name in names):
-        names.add("tsdg.similarity")
-    return modules_fingerprint(*(name.removeprefix("tsdg.") for name in names))
+    found: set[str] = set()
+    open_ = {"tsdg.train", methods.get(method).__module__}
+    while open_:
+        name = open_.pop()
+        found.add(name)
+        open_ |= _imports(_source(name)) - found - BESIDE
+    return modules_fingerprint(*(name.removeprefix("tsdg.") for name in found))
 
 
 def modules_fingerprint(*modules: str) -> str:
     """Hash of some modules of `tsdg`, named without ``tsdg.``; comments and docstrings do not count."""
     digest = hashlib.sha256()
     for name in sorted(f"tsdg.{module}" for module in modules):
-        source = Path(inspect.getfile(import_module(name))).read_text(encoding="utf-8")
-        digest.update(f"{name} {_canonical(ast.parse(source))}".encode())
+        digest.update(f"{name} {_canonical(ast.parse(_source(name)))}".encode())
     return digest.hexdigest()[:16]
+
+
+def _source(module: str) -> str:
+    return Path(inspect.getfile(import_module(module))).read_text(encoding="utf-8")
+
+
+def _imports(source: str) -> set[str]:
+    """Modules of the package that a source imports."""
+    names = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "tsdg":
+            inside = {f"{node.module}.{alias.name}" for alias in node.names}
+            modules = (
+                {name for name in inside if find_spec(name) is not None} if node.module == "tsdg" else set()
+            )
+            names |= modules or {node.module}
+    return names
 
 
 def _canonical(node: object) -> str:

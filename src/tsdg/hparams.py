@@ -34,7 +34,8 @@ class Distribution:
         """One value."""
         if self.kind == "choice":
             return float(generator.choice(self.values))
-        value = generator.uniform(*self.values)
+        low, high = self.values
+        value = generator.uniform(low, high)
         if self.kind == "uniform":
             return float(value)
         value = self.base**value
@@ -50,7 +51,9 @@ class Distribution:
         return f"floor({power})" if self.kind == "floor_power" else power
 
 
-def draw(search: Mapping[str, Distribution], number: int | str, *, seed: int, method: str) -> dict[str, float]:
+def draw(
+    search: Mapping[str, Distribution], number: int | str, *, seed: int, method: str
+) -> dict[str, float]:
     """Hyperparameters of one draw of a method.
 
     Each value has a stream of its own, named by study seed, method, parameter and draw number: adding a

@@ -1,13 +1,13 @@
 """Adam whose state belongs to runs: one run can be reset or held still without touching the others."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor, nn
 
 
 class Adam:
-    """Adam with L2 weight decay (Kingma & Ba, 2015; the update of `torch.optim.Adam`), one state for each run.
+    """Adam with L2 weight decay (Kingma & Ba, 2015), as `torch.optim.Adam`, one state for each run.
 
     Parameters
     ----------
@@ -32,7 +32,9 @@ class Adam:
         runs = first.shape[0]
 
         def column(value: float | Tensor) -> Tensor:
-            return torch.as_tensor(value, dtype=first.dtype, device=first.device).expand(runs).unsqueeze(1)
+            if isinstance(value, Tensor):
+                return value.to(first).expand(runs).unsqueeze(1)
+            return torch.full((runs, 1), value, dtype=first.dtype, device=first.device)
 
         self.lr, self.weight_decay, self.beta1 = column(lr), column(weight_decay), column(beta1)
         self.beta2, self.eps = beta2, eps
@@ -58,7 +60,9 @@ class Adam:
             Runs that take the step; the others keep parameters and state.
         """
         values = self._flat(self.parameters)
-        gradient = self._flat([p.grad if p.grad is not None else torch.zeros_like(p) for p in self.parameters])
+        gradient = self._flat(
+            [p.grad if p.grad is not None else torch.zeros_like(p) for p in self.parameters]
+        )
         gradient = gradient + self.weight_decay * values
         steps = self.steps + 1
         mean = torch.lerp(gradient, self.mean, self.beta1)
@@ -84,5 +88,5 @@ class Adam:
             state.masked_fill_(runs.unsqueeze(1), 0.0)
 
     @staticmethod
-    def _flat(tensors: list[Tensor]) -> Tensor:
+    def _flat(tensors: Sequence[Tensor]) -> Tensor:
         return torch.cat([tensor.flatten(1) for tensor in tensors], dim=1)

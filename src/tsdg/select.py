@@ -58,6 +58,7 @@ class _Outcome:
     iteration: int | None
     metrics: dict[str, float | None]
     protocol: str
+    iterations: int
     simulated: bool
     fingerprint: str
 
@@ -89,7 +90,7 @@ def select(
     ------
     InputError
         A damaged record, one of another run, or records of one variant and target that were made by
-        different protocols or from different data.
+        trainings of different length or from different data.
     """
     if checkpoint not in ("last", "best"):
         raise InputError(f"checkpoint {checkpoint!r}: use 'last' or 'best'.")
@@ -144,7 +145,8 @@ def _outcome(run: Run, folder: Path, checkpoint: str) -> _Outcome | None:
         return None
     record = records.read(path)
     records.check_run(path, record, run)
-    facts = (str(record["config"]["protocol"]), record["data"]["simulated"], record["data"]["fingerprint"])
+    config, data = record["config"], record["data"]
+    facts = (str(config["protocol"]), config["iterations"], data["simulated"], data["fingerprint"])
     if record["status"] == "diverged":
         return _Outcome(run, False, float("nan"), None, dict.fromkeys(METRICS), *facts)
     sources = record["sources"]
@@ -182,11 +184,11 @@ def _shared_draw(found: Sequence[_Outcome]) -> int | str | None:
 def _check_alike(found: Sequence[_Outcome], folder: Path) -> None:
     for other in found[1:]:
         first = found[0]
-        for what in ("protocol", "fingerprint", "simulated"):
+        for what in ("iterations", "fingerprint", "simulated"):
             if getattr(first, what) != getattr(other, what):
                 raise InputError(
                     f"{folder / run_path(first.run)} and {folder / run_path(other.run)} cannot be compared: "
-                    f"their {'data ' if what != 'protocol' else ''}{what} differs "
+                    f"their {'' if what == 'iterations' else 'data '}{what} differ "
                     f"({getattr(first, what)!r}, {getattr(other, what)!r}). Delete the outdated one."
                 )
 

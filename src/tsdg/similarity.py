@@ -47,12 +47,12 @@ def metadata_weights(clusters: Sequence[int] | Tensor) -> Tensor:
     (..., D, D)
     """
     clusters = torch.as_tensor(clusters)
-    same = (clusters.unsqueeze(-1) == clusters.unsqueeze(-2)).to(torch.get_default_dtype())
+    same = (clusters.unsqueeze(-1) == clusters.unsqueeze(-2)).double()
     return same / (2 * same.sum(-1, keepdim=True))
 
 
 def squared_distances(centroids: Tensor) -> Tensor:
-    """Squared distances of the domains' centroids of each class, ``(R, K, D, D)``; NaN where one is missing."""
+    """Squared distances of the domains' class centroids, ``(R, K, D, D)``; NaN where one is missing."""
     by_class = centroids.transpose(1, 2)
     return (by_class.unsqueeze(-2) - by_class.unsqueeze(-3)).square().sum(-1)
 
@@ -106,6 +106,6 @@ def neighbour_weights(centroids: Tensor, neighbours: Tensor, xi: Tensor, rbf: st
     elif rbf == "gamma":
         values = torch.exp(-xi * squared)
     else:
-        values = torch.where(squared.isnan(), torch.nan, 1.0)
+        values = torch.ones_like(squared).masked_fill(squared.isnan(), torch.nan)
     chosen = torch.nn.functional.one_hot(neighbours, centroids.shape[1]).to(values.dtype)
     return torch.nan_to_num(values.nanmean(1)) * chosen

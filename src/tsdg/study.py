@@ -7,6 +7,8 @@ valid: an unknown key or value is an error that names its place and the nearest 
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -60,7 +62,7 @@ class Study:
         """Read and validate a file."""
         path = Path(path)
         try:
-            params = yaml.safe_load(path.read_text(encoding="utf-8"))
+            params = yaml.load(path.read_text(encoding="utf-8"), _Loader)
         except FileNotFoundError:
             raise InputError(
                 f"{path}: not found; work in the project's folder, or name the file with --params"
@@ -301,8 +303,9 @@ def _entry(entries: Mapping[str, dict], name: str, kind: str) -> dict:
 def _known(name: str, known: Iterable[str], where: str, kind: str) -> None:
     known = list(known)
     if name not in known:
+        place = "" if where == kind else f"{where}: "
         raise InputError(
-            f"{where}: {name!r} is not a {kind}{nearest(name, known)}; there are {', '.join(known)}"
+            f"{place}{name!r} is not a {kind}{nearest(name, known)}; there are {', '.join(known)}"
         )
 
 
@@ -311,13 +314,19 @@ def _assign(tree: dict, assignment: str) -> None:
     if not equals or not key:
         raise InputError(f"override {assignment!r}: write key=value, e.g. iterations=100")
     try:
-        value = yaml.safe_load(text)
+        value = yaml.load(text, _Loader)
     except yaml.YAMLError:
         raise InputError(f"override {assignment!r}: the value is not valid YAML") from None
     path = key.split(".")
     if len(path) == 1 and path[0] not in tree:
         path = ["protocols", str(tree.get("protocol")), path[0]]
+    if path[0] == "training" and path[1:2] and path[1] in tree["protocols"].get(tree.get("protocol"), {}):
+        raise InputError(
+            f"override {assignment!r}: protocol {tree['protocol']} sets it; write {path[1]}={text}"
+        )
     for depth, part in enumerate(path[:-1]):
+        if depth == 2 and part not in tree:
+            tree[part] = {}
         if not isinstance(tree.get(part), dict):
             place = ".".join(path[: depth + 1])
             known = [k for k, v in tree.items() if isinstance(v, dict)]
@@ -326,13 +335,42 @@ def _assign(tree: dict, assignment: str) -> None:
     tree[path[-1]] = value
 
 
+class _Loader(yaml.SafeLoader):
+    """YAML's safe loader that reads 1e-3 as a number and refuses a key given twice."""
+
+    def construct_mapping(self, node, deep=False):
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        for key, (where, _) in zip(keys, node.value, strict=True):
+            if keys.count(key) > 1:
+                mark = where.start_mark
+                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} is given twice", mark)
+        return super().construct_mapping(node, deep)
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"^[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
+)
+
+
 def schema() -> dict[str, Any]:
     """JSON schema of `params.yaml`."""
     return yaml.safe_load((files("tsdg") / "params.schema.yaml").read_text(encoding="utf-8"))
 
 
+def _is_number(_checker: object, value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+_Validator = jsonschema.validators.extend(
+    jsonschema.Draft202012Validator,
+    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda _, value: type(value) is int
+    ).redefine("number", _is_number),
+)
+
+
 def _validate(tree: dict) -> None:
-    validator = jsonschema.Draft202012Validator(schema())
+    validator = _Validator(schema())
     errors = sorted(validator.iter_errors(tree), key=lambda error: list(map(str, error.absolute_path)))
     if errors:
         raise InputError("; ".join(_explain(error) for error in errors[:5]))
@@ -354,6 +392,8 @@ def _explain(error: jsonschema.ValidationError) -> str:
     if error.validator == "required":
         missing = [key for key in error.validator_value if key not in error.instance]
         return f"{place}: key {', '.join(map(repr, missing))} is missing"
+    if error.validator == "type" and error.validator_value == "object":
+        return f"{place}: {error.instance!r} should hold keys, such as {place.split('.')[-1]}: {{key: value}}"
     if description := error.schema.get("description"):
         return f"{place}: {error.instance!r} is wrong: {description}"
     return f"{place}: {error.message}"

@@ -18,6 +18,7 @@ from tsdg.batches import Sources, Windows, minibatches
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 from tsdg.fingerprint import code_fingerprint
+from tsdg.graphs import GraphedStep
 from tsdg.methods import Method
 from tsdg.records import FORMAT, Run
 from tsdg.streams import torch_stream
@@ -122,6 +123,8 @@ class Pack:
         ]  # fmt: skip
         self.seeds = [run.seed for run in runs]
         self.method = self._method()
+        if self.device.type == "cuda":
+            self.method.perform = GraphedStep(self.method.step, self.method.phase)
         self.augmentation = self._augmentation()
 
     def _method(self) -> Method:
@@ -137,7 +140,9 @@ class Pack:
         ).to(self.device)
         clusters = None
         if config.get("clusters"):
-            clusters = torch.tensor([[config["clusters"][name] for name in run.names] for run in self.sources])
+            clusters = torch.tensor(
+                [[config["clusters"][name] for name in run.names] for run in self.sources]
+            )
         return methods.build(
             config["method"],
             network=network,
@@ -175,17 +180,17 @@ class Pack:
         for iteration, (x, y) in enumerate(batches, start=1):
             log.add(iteration, self.method.update(x, y))
             if iteration % LOG_EVERY == 0 or iteration == iterations:
+                self.progress.advance((iteration - log.last) * len(self.runs))
                 log.close(iteration)
-                self.progress.advance(iteration - log.reported)
-                log.reported = iteration
                 if log.all_diverged():
                     break
             if iteration % every == 0 or iteration == iterations:
                 self._synchronize()
                 training += time.perf_counter() - clock
-                for run, checkpoint, kept in zip(self.runs, self.evaluate(iteration), checkpoints, strict=True):
-                    kept.append(checkpoint)
-                    self.progress.checkpoint(run, checkpoint)
+                for r, checkpoint in enumerate(self.evaluate(iteration)):
+                    if log.diverged_at(r) is None:
+                        checkpoints[r].append(checkpoint)
+                        self.progress.checkpoint(self.runs[r], checkpoint)
                 clock = time.perf_counter()
         seconds = training / iteration
         return [self._record(r, log, checkpoints[r], seconds) for r in range(len(self.runs))]
@@ -196,7 +201,9 @@ class Pack:
 
     def evaluate(self, iteration: int) -> list[dict[str, Any]]:
         """Metrics of each run on every source's validation windows and on the whole target."""
-        columns = [self._probabilities([run.names[d] for run in self.sources]) for d in range(self.method.domains)]
+        columns = [
+            self._probabilities([run.names[d] for run in self.sources]) for d in range(self.method.domains)
+        ]
         columns.append(self._probabilities([run.target for run in self.sources]))
         checkpoints = []
         for r, run in enumerate(self.sources):
@@ -220,9 +227,12 @@ class Pack:
             [featurizer(self.windows[part][0]) for part in index.split(EVALUATION_WINDOWS, dim=1)], dim=1
         )
         probabilities = self.method.predict(features, valid).double().softmax(-1)
-        probabilities = torch.nan_to_num(probabilities, nan=1 / self.method.classes).cpu().numpy()
+        numbers = torch.nan_to_num(probabilities, nan=1 / self.method.classes).cpu().numpy()
         labels = self.windows.labels[index].cpu().numpy()
-        return [(probabilities[r, : len(row)], labels[r, : len(row)]) for r, row in enumerate(rows)]
+        return [
+            (known[: len(row)], true[: len(row)])
+            for known, true, row in zip(numbers, labels, rows, strict=True)
+        ]
 
     def _record(self, r: int, log: LossLog, checkpoints: list[dict], seconds: float) -> Record:
         run, card = self.runs[r], self.dataset.card
@@ -257,7 +267,7 @@ class Pack:
 
 
 class LossLog:
-    """Mean of each loss component over every `LOG_EVERY` iterations, and where a run's loss stopped being finite.
+    """Mean of each loss component over every `LOG_EVERY` iterations, and where a run diverged.
 
     Parameters
     ----------
@@ -270,7 +280,6 @@ class LossLog:
         self.entries: list[dict[str, Tensor]] = []
         self.open: dict[str, tuple[Tensor, int]] = {}
         self.first_bad = torch.full((runs,), torch.inf, device=device)
-        self.reported = 0
 
     def add(self, iteration: int, losses: Mapping[str, Tensor]) -> None:
         """Take in the components ``(R,)`` of one iteration."""
@@ -279,6 +288,11 @@ class LossLog:
         for name, value in losses.items():
             total, count = self.open.get(name, (torch.zeros_like(value), 0))
             self.open[name] = (total + value, count + 1)
+
+    @property
+    def last(self) -> int:
+        """Where the last interval ended."""
+        return self.iterations[-1] if self.iterations else 0
 
     def close(self, iteration: int) -> None:
         """End an interval."""
@@ -296,19 +310,26 @@ class LossLog:
         return int(first) if first < float("inf") else None
 
     def of_run(self, r: int) -> dict[str, list]:
-        """Iterations and components; ``None`` where a component is absent or not finite."""
+        """Iterations and components up to a divergence; ``None`` where one is absent or not finite."""
+        end = self.diverged_at(r) or self.last
+        kept = [i for i, iteration in enumerate(self.iterations) if iteration < end + LOG_EVERY]
 
         def value(entry: dict[str, Tensor], name: str) -> float | None:
             number = float(entry[name][r]) if name in entry else float("nan")
             return number if np.isfinite(number) else None
 
         names = sorted({name for entry in self.entries for name in entry})
-        return {"iteration": self.iterations} | {n: [value(entry, n) for entry in self.entries] for n in names}
+        columns = {name: [value(self.entries[i], name) for i in kept] for name in names}
+        return {"iteration": [self.iterations[i] for i in kept]} | columns
 
 
 def machine(device: torch.device) -> dict[str, Any]:
     """What a record says of the machine that trained it."""
-    name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.processor() or platform.machine()
+    name = (
+        torch.cuda.get_device_name(device)
+        if device.type == "cuda"
+        else platform.processor() or platform.machine()
+    )
     return {
         "python": platform.python_version(),
         "torch": torch.__version__,

@@ -318,7 +318,7 @@ def test_take_domains():
 
 def many(name, count=200, **settings):
     method = build(name, **settings)
-    draws = [method.draws() for _ in range(count)]
+    draws = [method.draws(8) for _ in range(count)]
     return {key: torch.stack([draw[key] for draw in draws]) for key in draws[0]}
 
 

@@ -72,7 +72,7 @@ def test_packed_updates_equal_a_plain_loop(name, forward, options):
     runs = [plain_run(name, method, r, forward, options) for r in range(3)]
     for iteration in range(5):
         x, y = batch(iteration)
-        draws = method.draws()
+        draws = method.draws(x.shape[2])
         method.update(x, y, draws)
         for r, run in enumerate(runs):
             run.update(x[r], y[r], {key: value[r] for key, value in draws.items()})
@@ -144,7 +144,7 @@ def gradients(name, hparams, **settings):
     hparams = {key: [values[0]] * 2 for key, values in HPARAMS.items()} | hparams
     method = build(name, runs=(0, 0), hparams=hparams, **settings)
     x, y = batch(0, (0, 0))
-    method.update(x, y, method.draws())
+    method.update(x, y, method.draws(x.shape[2]))
     return [torch.cat([p.grad[r].flatten() for p in method.network.parameters()]) for r in range(2)]
 
 

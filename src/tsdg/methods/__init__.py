@@ -76,10 +76,11 @@ def check_options(name: str, options: Mapping[str, object]) -> None:
     for option, value in options.items():
         if option not in known:
             raise InputError(
-                f"method {name!r} has no option {option!r}{nearest(option, known)}; it has {', '.join(known) or 'none'}"
+                f"method {name!r} has no option {option!r}{nearest(option, known)}; "
+                f"it has {', '.join(known) or 'none'}"
             )
         values = known[option]
-        if values is int and (not isinstance(value, int) or value < 1):
+        if values is int and (type(value) is not int or value < 1):
             raise InputError(f"method {name!r}: option {option!r} is {value!r}; give a whole number from 1")
         if values is not int and value not in values:
             raise InputError(

@@ -90,10 +90,12 @@ class DANN(Method):
 
 
 class CDANN(DANN):
-    """DANN-DG conditional on the class: its embedding is added to the features, and classes weigh the same."""
+    """DANN-DG conditional on the class: its embedding joins the features, classes weigh the same."""
 
     title = "CDANN-DG"
-    citation = "Li et al., Deep Domain Generalization via Conditional Invariant Adversarial Networks, ECCV 2018"
+    citation = (
+        "Li et al., Deep Domain Generalization via Conditional Invariant Adversarial Networks, ECCV 2018"
+    )
 
     def _class_embedding(self, generators):
         shape = (self.classes, self.network.features)

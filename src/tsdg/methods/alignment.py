@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from tsdg.errors import InputError
 from tsdg.hparams import Distribution
 from tsdg.methods.base import Losses, Method, cross_entropy
 
@@ -41,10 +42,11 @@ def mmd(z: Tensor) -> Tensor:
     """
     runs, domains, batch, _ = z.shape
     samples = z.flatten(1, 2)
+    samples = samples - samples.detach().mean(1, keepdim=True)  # keeps the digits of small distances
     norms = samples.square().sum(-1)
     squared = norms.unsqueeze(1) + norms.unsqueeze(2) - 2 * samples @ samples.transpose(1, 2)
     squared = squared.clamp(min=1e-30)
-    kernel = sum(torch.exp(-gamma * squared) for gamma in GAMMAS)
+    kernel = torch.stack([torch.exp(-gamma * squared) for gamma in GAMMAS]).sum(0)
     means = kernel.view(runs, domains, batch, domains, batch).mean((2, 4))
     own = means.diagonal(dim1=1, dim2=2)
     return own.unsqueeze(1) + own.unsqueeze(2) - 2 * means
@@ -55,6 +57,12 @@ class Alignment(Method):
 
     forward_default = "per_domain"
     search = {"lambda": Distribution(0.01, "power", (-3, -1))}
+
+    def setup(self) -> None:
+        if self.domains < 2:
+            raise InputError(
+                f"{self.title} aligns pairs of source domains: it needs two or more, not {self.domains}"
+            )
 
     def discrepancy(self, z: Tensor) -> Tensor:
         """Discrepancy of every pair of domains, ``(R, D, B, F) -> (R, D, D)``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -85,13 +85,16 @@ class Method(nn.Module):
         self.per_domain = (forward or self.forward_default) == "per_domain"
         self.clusters = clusters
         self.learning_rate, self.weight_decay = learning_rate, weight_decay
-        self.decay_from, self.decay = int(decay_at * iterations), decay
+        self.decay_from, self.decay = round(decay_at * iterations), decay
         self.iteration = 0
         self.clock = torch.zeros((), device=self.device)
         self.seeds = list(seeds) if seeds is not None else list(range(self.runs))
         self.streams = [numpy_stream(seed, "method", self.title) for seed in self.seeds]
+        self.perform = self.step
         self.setup()
-        self.optimizer = Adam(self.network.parameters(), lr=learning_rate, weight_decay=weight_decay, **self.momenta())
+        self.optimizer = Adam(
+            self.network.parameters(), lr=learning_rate, weight_decay=weight_decay, **self.momenta()
+        )
 
     def setup(self) -> None:
         """Make what the method needs beside the network."""
@@ -100,8 +103,11 @@ class Method(nn.Module):
         """Adam's ``beta1`` and ``beta2`` for the network."""
         return {}
 
-    def draws(self) -> dict[str, Tensor]:
-        """Random choices of one update, from each run's own stream; `update` takes others in their place."""
+    def draws(self, batch: int) -> dict[str, Tensor]:
+        """Random choices of one update on B samples a domain, from each run's own stream.
+
+        `update` takes others in their place.
+        """
         return {}
 
     def losses(self, x: Tensor, y: Tensor, draws: Mapping[str, Tensor]) -> Losses:
@@ -124,14 +130,18 @@ class Method(nn.Module):
             The objective ``loss`` and its components, detached.
         """
         self.train()
-        self.schedule(self.iteration)
-        losses = self.step(x, y, self.draws() if draws is None else draws)
+        losses = self.perform(x, y, self.draws(x.shape[2]) if draws is None else draws)
+        self.observe()
         self.iteration += 1
         self.clock += 1
         return {name: value.detach() for name, value in losses.items()}
 
-    def schedule(self, iteration: int) -> None:
-        """What changes between iterations for all runs alike."""
+    def phase(self) -> Hashable:
+        """Name of the operations of the next step: equal phases do the same, whatever the iteration."""
+        return 0
+
+    def observe(self) -> None:
+        """Take note after a step of what the record keeps."""
 
     def step(self, x: Tensor, y: Tensor, draws: Mapping[str, Tensor]) -> Losses:
         """Forward, backward and the optimizer's step."""

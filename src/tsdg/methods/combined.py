@@ -12,19 +12,26 @@ class RSCWithMetadata(MetadataConsistency):
     citation = CITATION
     search = {**RSC.search, **MetadataConsistency.search}
 
+    def phase(self):
+        return self.iteration % 2
+
     def losses(self, x, y, draws) -> Losses:
         return RSC.losses(self, x, y, draws) if self.iteration % 2 == 0 else super().losses(x, y, draws)  # type: ignore[arg-type]
 
 
 class RSCWithLearned(LearnedConsistency):
-    """RSC at even iterations, Ours (learned) at odd ones; the similarity rests on the logits of the latter."""
+    """RSC at even iterations, Ours (learned) at odd ones; its similarity rests on the latter's logits."""
 
     title = "RSC + Ours (learned)"
     citation = CITATION
     search = {**RSC.search, **LearnedConsistency.search}
 
     def refreshes(self) -> bool:
-        return (self.iteration - 1) % self.every == 0
+        turns, every = divmod(self.iteration, 2)[0], max(1, self.every // 2)
+        return self.iteration % 2 == 1 and turns % every == 0
+
+    def phase(self):
+        return self.iteration % 2, self.refreshes()
 
     def losses(self, x, y, draws) -> Losses:
         return RSC.losses(self, x, y, draws) if self.iteration % 2 == 0 else super().losses(x, y, draws)  # type: ignore[arg-type]

@@ -16,9 +16,11 @@ class InterdomainMixup(Method):
     forward_default = "per_domain"
     search = {"alpha": Distribution(0.2, "power", (-1, 1))}
 
-    def draws(self):
+    def draws(self, batch):
         alphas = self.hparams["alpha"].tolist()
-        mixing = np.stack([s.beta(a, a, size=self.domains) for s, a in zip(self.streams, alphas, strict=True)])
+        mixing = np.stack(
+            [s.beta(a, a, size=self.domains) for s, a in zip(self.streams, alphas, strict=True)]
+        )
         return {
             "pairs": random_cycle(self.streams, self.domains).to(self.device),
             "mixing": torch.from_numpy(mixing).to(self.device, self.dtype),

@@ -27,7 +27,7 @@ class MLDG(Method):
     forward_default = "per_domain"
     search = {"beta": Distribution(1.0, "power", (-1, 1))}
 
-    def draws(self):
+    def draws(self, batch):
         return {"pairs": random_cycle(self.streams, self.domains).to(self.device)}
 
     def losses(self, x, y, draws) -> Losses:

@@ -6,13 +6,15 @@ from torch import Tensor
 
 from tsdg.hparams import Distribution
 from tsdg.methods.base import Losses, Method, cross_entropy
+from tsdg.streams import torch_stream
 
 
 class MTL(Method):
     """The classifier sees, beside a sample's features, an embedding of its domain.
 
     The embedding is a moving average of the domain's mean features, and of an unseen domain their mean
-    (``average``); or, as the reference implementation has it by an oversight, noise at every use (``noise``).
+    (``average``); or, as the reference implementation has it by an oversight, noise, new for every sample at
+    every use (``noise``).
     """
 
     title = "MTL"
@@ -27,32 +29,34 @@ class MTL(Method):
         super().__init__(*args, **kwargs)
 
     def setup(self) -> None:
-        shape = (self.domains, self.network.features)
-        self.embeddings = self._normal(shape)
-        self.test_noise = self._normal((1, self.network.features))
+        shape = (self.runs, self.domains, self.network.features)
+        self.embeddings = torch.zeros(shape, dtype=self.dtype, device=self.device)
 
     def _normal(self, shape: tuple[int, ...]) -> Tensor:
         values = np.stack([stream.normal(size=shape) for stream in self.streams])
         return torch.from_numpy(values).to(self.device, self.dtype)
 
-    def draws(self):
-        return {"noise": self._normal(self.embeddings.shape[1:])} if self.noisy else {}
+    def draws(self, batch):
+        return {"noise": self._normal((self.domains, batch, self.network.features))} if self.noisy else {}
 
     def losses(self, x, y, draws) -> Losses:
         z = self.features(x)
         if self.noisy:
-            embeddings = draws["noise"]
+            beside = draws["noise"]
         else:
             a = self.hparams["a"].view(-1, 1, 1)
             embeddings = a * z.mean(2) + (1 - a) * self.embeddings
             self.embeddings.copy_(embeddings.detach())
-        beside = embeddings.unsqueeze(2).expand_as(z)
+            beside = embeddings.unsqueeze(2).expand_as(z)
         risks = cross_entropy(self.classify(torch.cat([z, beside], -1)), y)
         return {"loss": risks.sum(-1), "cross_entropy": risks.detach().mean(-1)}
 
     def predict(self, z, valid=None):
         if self.noisy:
-            embedding = self.test_noise
+            noise = [
+                torch.randn(z.shape[1:], generator=torch_stream(seed, "test noise")) for seed in self.seeds
+            ]
+            embedding = torch.stack(noise).to(z)
         else:
             weight = torch.ones_like(z[..., :1]) if valid is None else valid.unsqueeze(-1).to(z.dtype)
             embedding = (z * weight).sum(1, keepdim=True) / weight.sum(1, keepdim=True)

@@ -8,7 +8,7 @@ from tsdg.methods.base import Losses, Method, cross_entropy
 
 
 def quantile(values: Tensor, q: Tensor) -> Tensor:
-    """Quantile of the last axis by linear interpolation, another q for each run: ``(R, ..., N)``, ``(R,)``."""
+    """Quantile of the last axis by linear interpolation, ``(R, ..., N)``, with a q ``(R,)`` for each run."""
     ordered = values.sort(-1).values
     place = (q * (values.shape[-1] - 1)).view(-1, *[1] * (values.dim() - 1)).expand(*values.shape[:-1], 1)
     below = place.floor().long()

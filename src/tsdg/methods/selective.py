@@ -120,14 +120,16 @@ class LearnedConsistency(SelectiveConsistency):
         super().__init__(*args, **kwargs)
 
     def setup(self) -> None:
-        kwargs = {"dtype": self.dtype, "device": self.device}
-        self.sums = torch.zeros(self.runs, self.domains, self.classes, self.classes, **kwargs)
-        self.counts = torch.zeros(self.runs, self.domains, self.classes, **kwargs)
-        self.pair_weights = torch.zeros(self.runs, self.domains, self.domains, **kwargs)
+        self.sums = self._zeros(self.domains, self.classes, self.classes)
+        self.counts = self._zeros(self.domains, self.classes)
+        self.pair_weights = self._zeros(self.domains, self.domains)
         self.neighbours = torch.zeros(self.runs, self.domains, dtype=torch.int64, device=self.device)
         self.history: list[tuple[int, Tensor]] = []
 
-    def draws(self):
+    def _zeros(self, *shape: int) -> Tensor:
+        return torch.zeros(self.runs, *shape, dtype=self.dtype, device=self.device)
+
+    def draws(self, batch):
         if self.neighbour == "nearest":
             return {}
         others = torch.stack(
@@ -153,8 +155,9 @@ class LearnedConsistency(SelectiveConsistency):
             self.counts.zero_()
         return self.pair_weights
 
-    def step(self, x, y, draws):
-        losses = super().step(x, y, draws)
+    def phase(self):
+        return self.refreshes()
+
+    def observe(self):
         if self.refreshes():
             self.history.append((self.iteration, self.neighbours.clone()))
-        return losses
