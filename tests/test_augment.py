@@ -90,8 +90,6 @@ def test_what_is_not_taken_stays_and_the_batch_given_is_not_changed():
     assert changed.tolist() == [[[False, True, False], [False] * 3]]
 
 
-
-
 @pytest.mark.parametrize("value", [0.0, 1.0, 0.1, -1234.567])
 def test_a_constant_window_has_nothing_to_scale(value):
     x = torch.full((1, 2, 3, 2, 37), value)

@@ -95,6 +95,9 @@ def parser() -> argparse.ArgumentParser:
 
     hparams = _command(commands, "hparams", _hparams, "list the hyperparameters of every draw", study=True)
     hparams.add_argument("--out", type=Path, default=Path("results/hparams.csv"))
+    hparams.add_argument(
+        "--tables", type=Path, help="also write hyperparameter.tex and .csv into this folder"
+    )
     return top
 
 
@@ -314,6 +317,10 @@ def _hparams(options: argparse.Namespace) -> None:
     options.out.parent.mkdir(parents=True, exist_ok=True)
     table.to_csv(options.out, index=False, lineterminator="\n")
     print(options.out)
+    if options.tables:
+        from tsdg.hyperparameters import render
+
+        print(*render(options.tables), sep="\n")
 
 
 class _bar:  # noqa: N801 - used as a function

@@ -41,6 +41,11 @@ class Distribution:
         value = self.base**value
         return float(np.floor(value)) if self.kind == "floor_power" else float(value)
 
+    @property
+    def constant(self) -> bool:
+        """Whether there is nothing to search."""
+        return len(set(self.values)) == 1
+
     def __str__(self) -> str:
         low_high = ", ".join(f"{value:g}" for value in self.values)
         if self.kind == "choice":

@@ -73,7 +73,7 @@ def train_job(
         chosen = choose_device(device or study.params["device"])
         if chosen.type == "cpu":
             torch.set_num_threads(threads)
-            _keep_freed_memory()
+            keep_freed_memory()
         staging = out / STAGING if len(runs) > 1 else out
 
         def finished(run: Run, record: Mapping[str, Any]) -> None:
@@ -97,7 +97,7 @@ def train_job(
     return paths
 
 
-def _keep_freed_memory() -> None:
+def keep_freed_memory() -> None:
     """Have glibc keep freed blocks for the next iteration, which needs the same ones.
 
     Otherwise every activation is mapped anew and its pages are cleared, a tenth of the training time.

@@ -170,7 +170,8 @@ class Study:
         """Hyperparameters of a variant that are searched: those without a value of their own."""
         row = self.variant(variant)
         own = row.get("hparams", {})
-        return {name: d for name, d in methods.get(row["method"]).search.items() if name not in own}
+        search = methods.get(row["method"]).search
+        return {name: d for name, d in search.items() if name not in own and not d.constant}
 
     def draws(self, variant: str) -> list[int | str]:
         """Draws of a variant: one where there is nothing to search."""

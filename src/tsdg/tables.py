@@ -500,8 +500,25 @@ def _latex(name: str, table: pd.DataFrame, text: str, layout: Mapping[str, Any])
             if variant in ours and i and variants[i - 1] not in ours:
                 lines.append(r"\hdashline")
             printed = [_latex_cell(cells[c.dataset, variant, c.target, c.metric]) for c in columns]
-            lines.append(_row([escape(_label(layout, variant)), *printed]))
+            lines.append(row([escape(_label(layout, variant)), *printed]))
     lines.append(r"\bottomrule")
+    return document(name, f"{text} Best in bold, second best underlined.", f"l{'r' * len(blocks[0])}", lines)
+
+
+def document(name: str, text: str, columns: str, lines: Iterable[str]) -> str:
+    """A LaTeX document of one table, which compiles alone.
+
+    Parameters
+    ----------
+    name : str
+        Its label.
+    text : str
+        Its caption, as plain text.
+    columns : str
+        Column types of the tabular.
+    lines : iterable of str
+        LaTeX of the rows, rules included.
+    """
     body = "\n".join(lines)
     return rf"""\documentclass{{article}}
 \usepackage[a4paper,landscape,margin=15mm]{{geometry}}
@@ -512,9 +529,9 @@ def _latex(name: str, table: pd.DataFrame, text: str, layout: Mapping[str, Any])
 \centering
 \footnotesize
 \setlength{{\tabcolsep}}{{4pt}}
-\caption{{{escape(text)} Best in bold, second best underlined.}}
+\caption{{{escape(text)}}}
 \label{{tab:{name}}}
-\begin{{tabular}}{{l{"r" * len(blocks[0])}}}
+\begin{{tabular}}{{{columns}}}
 {body}
 \end{{tabular}}
 \end{{table}}
@@ -522,7 +539,8 @@ def _latex(name: str, table: pd.DataFrame, text: str, layout: Mapping[str, Any])
 """
 
 
-def _row(cells: Iterable[str]) -> str:
+def row(cells: Iterable[str]) -> str:
+    """A row of a tabular from LaTeX cells."""
     return " & ".join(cells) + r" \\"
 
 
@@ -546,7 +564,7 @@ def _headings(columns: Sequence[_Column], several: bool, beside: bool) -> list[s
     for level, keys in enumerate(levels):
         spans = _spans(keys)
         last = level == len(levels) - 1
-        lines.append(_row(["" if not last else "Method", *(_span(title, n) for title, n in spans)]))
+        lines.append(row(["" if not last else "Method", *(_span(title, n) for title, n in spans)]))
         if not last:
             starts = [2 + sum(n for _, n in spans[:i]) for i in range(len(spans))]
             lines.append(

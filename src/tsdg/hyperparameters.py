@@ -1,0 +1,52 @@
+"""The table of hyperparameters, made from the registry of methods."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from tsdg import methods
+from tsdg.tables import document, escape, row
+
+SYMBOLS = {"lambda": "λ", "xi": "ξ"}
+CAPTION = (
+    "Hyperparameters of every method: the value of the draw named fixed, and the distribution of a random "
+    "search. U is the uniform distribution, braces a choice."
+)
+
+
+def hyperparameters(names: Iterable[str] = tuple(methods.METHODS)) -> pd.DataFrame:
+    """One row a hyperparameter: method, name, fixed value, search, batch normalization, citation."""
+    rows = []
+    for name in names:
+        method = methods.get(name)
+        about = (method.forward_default.replace("_", " "), method.citation)
+        search = method.search.items() or [("", None)]
+        rows += [
+            (method.title, key, f"{d.default:.3g}" if d else "", str(d) if d else "", *about)
+            for key, d in search
+        ]
+    columns = ["method", "hyperparameter", "fixed", "search", "batch_normalization", "citation"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def render(folder: str | Path) -> list[Path]:
+    """Write ``hyperparameter.csv`` and ``hyperparameter.tex``; return their paths."""
+    table = hyperparameters()
+    lines = [
+        r"\toprule",
+        row(["Method", "Batch norm.", "Hyperparameter", "Fixed", "Random search"]),
+        r"\midrule",
+    ]
+    for i, line in enumerate(table.itertuples()):
+        first = i == 0 or table["method"][i - 1] != line.method
+        name = SYMBOLS.get(line.hyperparameter, line.hyperparameter.replace("_", " "))
+        shown = [line.method, line.batch_normalization] if first else ["", ""]
+        lines.append(row([escape(cell) for cell in (*shown, name, line.fixed, line.search)]))
+    lines.append(r"\bottomrule")
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / "hyperparameter.csv", folder / "hyperparameter.tex"]
+    table.to_csv(paths[0], index=False, lineterminator="\n")
+    paths[1].write_text(document("hyperparameter", CAPTION, "lllll", lines), encoding="utf-8", newline="\n")
+    return paths
