@@ -54,7 +54,6 @@ class Augmentation:
     ):
         self.functions = list(functions)
         self.statistics, self.mean, self.scale, self.masked, self.coin = statistics, mean, scale, masked, coin
-        self.device = device
         self.streams = [
             [numpy_stream(seed, "augmentation", domain) for domain in domains]
             for seed, domains in zip(seeds, sources, strict=True)
@@ -62,7 +61,7 @@ class Augmentation:
         self.noise = [torch_stream(seed, "masking", device=device) for seed in seeds]
 
     def draws(self, iterations: int, batch: int) -> dict[str, Tensor]:
-        """Random choices of a number of iterations (first axis I).
+        """Random choices of a number of iterations (first axis I), on the host.
 
         Returns
         -------
@@ -83,47 +82,48 @@ class Augmentation:
 
         drawn = [[of_domain(stream) for stream in streams] for streams in self.streams]
         return {
-            name: torch.from_numpy(np.stack([np.stack([d[i] for d in run], 1) for run in drawn], 1)).to(
-                self.device
-            )
+            name: torch.from_numpy(np.stack([np.stack([d[i] for d in run], 1) for run in drawn], 1))
             for i, name in enumerate(("order", "taken", "scale"))
         }
 
     def __call__(self, x: Tensor, draws: Mapping[str, Tensor]) -> Tensor:
         """Augmented copy of a batch ``(R, D, B, C, T)``, by the draws of one iteration."""
-        scale = draws["scale"].to(x.dtype)[..., None, None, None]
-        hidden = self._hidden(x) if "masking" in self.functions else None
+        scale = draws["scale"].unsqueeze(-1).expand(x.shape[:3]).flatten().to(x)
+        shape, x = x.shape, x.flatten(0, 2).clone()
         for position in range(len(self.functions)):
-            function = torch.where(
+            chosen = torch.where(
                 draws["taken"][..., position], draws["order"][..., position].unsqueeze(2), -1
             )
-            chosen = {name: (function == i)[..., None, None] for i, name in enumerate(self.functions)}
-            x = self._apply(x, chosen, scale, hidden)
-        return x
+            for function, name in enumerate(self.functions):
+                taken = chosen == function
+                rows = taken.flatten().nonzero().squeeze(1).to(x.device)
+                if name == "mean_shift":
+                    x[rows] = self._shifted(x[rows])
+                elif name == "scaling":
+                    x[rows] = self._scaled(x[rows], scale[rows, None, None])
+                else:
+                    x[rows] = self._masked(x[rows], taken.sum((1, 2)).tolist())
+        return x.view(shape)
 
-    def _apply(self, x: Tensor, chosen: Mapping[str, Tensor], scale: Tensor, hidden: Tensor | None) -> Tensor:
-        """One function of each sample, ``chosen`` by name: an affine map, or a mask."""
-        if self.statistics == "window":
-            mu = x.mean(-1, keepdim=True)
-            sigma = (x - mu).square_().mean(-1, keepdim=True).sqrt_() if "scaling" in chosen else None
-        else:
-            mu, sigma = torch.zeros_like(x[..., :1]), torch.ones_like(x[..., :1])
-        factor, centre, moved = torch.ones_like(mu), mu, torch.zeros_like(mu, dtype=torch.bool)
-        if "mean_shift" in chosen:
-            centre = torch.where(chosen["mean_shift"], self.mean, centre)
-            moved = moved | chosen["mean_shift"]
-        if "scaling" in chosen and sigma is not None:
-            varies = chosen["scaling"] & (sigma > CONSTANT * mu.abs())
-            factor = torch.where(varies, scale / sigma, factor)
-            moved = moved | varies
-        augmented = torch.where(moved, torch.addcmul(centre, x - mu, factor), x)
-        if hidden is not None:
-            augmented = torch.where(hidden & chosen["masking"], mu, augmented)
-        return augmented
+    def _mu(self, x: Tensor) -> Tensor:
+        return x.mean(-1, keepdim=True) if self.statistics == "window" else torch.zeros_like(x[..., :1])
 
-    def _hidden(self, x: Tensor) -> Tensor:
-        """Time steps to mask, ``(R, D, B, 1, T)``, from each run's own stream."""
-        uniform = torch.empty((len(x), *x.shape[1:3], 1, x.shape[-1]), device=x.device)
-        for of_run, noise in zip(uniform, self.noise, strict=True):
-            of_run.uniform_(generator=noise)
-        return uniform < self.masked
+    def _shifted(self, x: Tensor) -> Tensor:
+        return x - self._mu(x) + self.mean
+
+    def _scaled(self, x: Tensor, scale: Tensor) -> Tensor:
+        mu = self._mu(x)
+        centred = x - mu
+        if self.statistics == "standard":
+            return centred * scale + mu
+        sigma = centred.square().mean(-1, keepdim=True).sqrt()
+        return torch.where(sigma > CONSTANT * mu.abs(), centred * (scale / sigma) + mu, x)
+
+    def _masked(self, x: Tensor, samples: Sequence[int]) -> Tensor:
+        """Mask windows, so many of each run, by the run's own stream."""
+        shape = (1, x.shape[-1])
+        uniform = [
+            torch.rand((count, *shape), generator=noise, device=x.device)
+            for count, noise in zip(samples, self.noise, strict=True)
+        ]
+        return torch.where(torch.cat(uniform) < self.masked, self._mu(x), x)
