@@ -8,7 +8,7 @@ CORES ?= 2
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 INSTALLED := .venv/.installed
 QUICK := snakemake --directory quickstart --configfile params.yaml --cores $(CORES) \
-	--config protocol=quick runs_per_job=8 'datasets={bearings: {source: simulated, simulate: {seconds: 2}}}'
+	--config protocol=quick runs_per_job=8 'datasets={bearings: {source: simulated, simulate: {seconds: 1.5}}}'
 
 .PHONY: help install quickstart test lint clean distclean
 
