@@ -17,6 +17,7 @@ include: "workflow/rules/train.smk"
 include: "workflow/rules/select.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/toy.smk"
 
 
 localrules:
@@ -27,8 +28,10 @@ localrules:
 rule all:
     default_target: True
     input:
+        "results/tables/hyperparameter.tex",
         expand("results/tables/{table}.tex", table=study.tables),
         expand("results/figures/{table}.png", table=study.tables),
+        toy_results(),
 
 
 rule data:

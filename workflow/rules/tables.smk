@@ -2,7 +2,33 @@
 
 
 localrules:
+    hyperparameter,
     table,
+
+
+rule hyperparameter:
+    output:
+        tex=report(
+            "results/tables/hyperparameter.tex",
+            caption="../report/hyperparameter.rst",
+            category="Tables",
+            labels={"table": "hyperparameter", "format": "LaTeX"},
+        ),
+        csv="results/tables/hyperparameter.csv",
+        draws="results/hparams.csv",
+    log:
+        "logs/table/hyperparameter.log",
+    benchmark:
+        "results/benchmarks/table/hyperparameter.tsv"
+    conda:
+        "../../environment.yml"
+    params:
+        values=study.hparams_table().to_csv(index=False),
+        code=modules_fingerprint("hyperparameters", "tables", "methods"),
+        study=study_file,
+        out=output_folder,
+    shell:
+        "tsdg hparams --params {params.study} --out {output.draws} --tables {params.out} > {log} 2>&1"
 
 
 rule table:
