@@ -8,8 +8,7 @@ Axes: R run, N sample, T time step, C channel, F feature, K class.
 """
 
 import math
-from collections.abc import Iterable, Iterator
-from functools import reduce
+from collections.abc import Iterator
 
 import torch
 import torch.nn.functional as F
@@ -95,7 +94,7 @@ class Conv1d(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         runs, _, _, channels = x.shape
         if runs == 1 and not x.is_cuda:
-            return self._direct(x) if channels > 4 else self._blocked(x, block=2)
+            return self._direct(x) if channels > 4 else self._blocked(x, block=4)
         # Two blocks hold a whole window; with many channels a wider band costs more than it saves.
         return self._blocked(
             x, block=max(1, math.ceil(self.kernel_size / self.stride) - 1) if channels < 16 else 1
@@ -128,7 +127,8 @@ class Conv1d(nn.Module):
         else:
             columns = torch.cat([x[:, :, tap : tap + blocks] for tap in range(taps)], dim=-1)
             y = torch.baddbmm(bias.unsqueeze(1), columns.flatten(1, 2), band.transpose(1, 2))
-        return y.reshape(runs, samples, blocks * block, out_channels)[:, :, :length]
+        y = y.reshape(runs, samples, blocks * block, out_channels)
+        return _Trim.apply(y, length) if length < blocks * block else y
 
     def _band(self, block: int, window: int) -> Tensor:
         """Rows hold the kernel shifted by 0, 1, ..., block - 1 strides within a window of time steps."""
@@ -153,24 +153,32 @@ class _NormalizeActivate(torch.autograd.Function):
     def forward(ctx, x, weight, bias, eps):  # type: ignore[override]
         channels = weight.shape[1]
         count = x.shape[2] * x.shape[3] // channels
-        mean = _fold(_total(part.sum(2) for (part,) in _parts(x)), channels) / count
-        centre = _spread(mean, x)
-        squares = _total((part - centre).square_().sum(2) for (part,) in _parts(x))
-        variance = _fold(squares, channels) / count
+        # About one sample's value, the mean square keeps its digits whatever the offset of the data.
+        pivot = x[:, :, 0, :channels]
+        wide_pivot = _spread(pivot, x)
+        first, second = torch.zeros_like(wide_pivot[:, :, 0]), torch.zeros_like(wide_pivot[:, :, 0])
+        for (part,) in _parts(x):
+            difference = part - wide_pivot
+            first += difference.sum(2)
+            second += difference.square_().sum(2)
+        offset = _fold(first, channels) / count
+        mean, variance = pivot + offset, (_fold(second, channels) / count - offset.square()).clamp_(min=0)
         inverse = torch.rsqrt(variance + eps)
-        scale, shift = _spread(weight.unsqueeze(1) * inverse, x), _spread(bias.unsqueeze(1) + 0 * mean, x)
+        scale = weight.unsqueeze(1) * inverse
+        wide_scale, shift = _spread(scale, x), _spread(bias.unsqueeze(1) - mean * scale, x)
         y = torch.empty(x.shape, dtype=x.dtype, device=x.device)
         for part, out in _parts(x, y):
-            F.leaky_relu_(torch.sub(part, centre, out=out).mul_(scale).add_(shift), NEGATIVE_SLOPE)
-        ctx.save_for_backward(x, y, centre, inverse, scale)
+            F.leaky_relu_(torch.addcmul(shift, part, wide_scale, out=out), NEGATIVE_SLOPE)
+        ctx.save_for_backward(x, y, mean, inverse, wide_scale)
         ctx.mark_non_differentiable(mean, variance)
         return y, mean, variance
 
     @staticmethod
     def backward(ctx, grad, _mean, _variance):  # type: ignore[override]
-        x, y, centre, inverse, scale = ctx.saved_tensors
+        x, y, mean, inverse, scale = ctx.saved_tensors
         channels = inverse.shape[2]
         count = x.shape[2] * x.shape[3] // channels
+        centre = _spread(mean, x)
         grad_x = torch.empty(x.shape, dtype=x.dtype, device=x.device)
         total, weighted = torch.zeros_like(centre[:, :, 0]), torch.zeros_like(centre[:, :, 0])
         for grad_part, part, y_part, out in _parts(grad, x, y, grad_x):
@@ -180,14 +188,26 @@ class _NormalizeActivate(torch.autograd.Function):
             total += out.sum(2)
             weighted += (part - centre).mul_(out).sum(2)
         total, weighted = _fold(total, channels), _fold(weighted, channels)
-        offset, slope = _spread(-total / count, x), _spread(-inverse * inverse * weighted / count, x)
+        slope = -inverse.square() * weighted / count
+        offset = _spread(-total / count - mean * slope, x) * scale
+        slope = _spread(slope, x) * scale
         for part, out in _parts(x, grad_x):
-            out.addcmul_(part - centre, slope).add_(offset).mul_(scale)
+            out.mul_(scale).add_(offset).addcmul_(part, slope)
         return grad_x, (weighted * inverse).sum(1), total.sum(1), None
 
 
-def _total(values: Iterable[Tensor]) -> Tensor:
-    return reduce(torch.add, values)
+class _Trim(torch.autograd.Function):
+    """The first time steps of ``(R, N, T, C)``; unlike slicing, its gradient is written once."""
+
+    @staticmethod
+    def forward(ctx, x, length):  # type: ignore[override]
+        ctx.surplus = x.shape[2] - length
+        return x[:, :, :length]
+
+    @staticmethod
+    def backward(ctx, grad):  # type: ignore[override]
+        runs, samples, _, channels = grad.shape
+        return torch.cat([grad, grad.new_zeros(runs, samples, ctx.surplus, channels)], dim=2), None
 
 
 def _fold(sums: Tensor, channels: int) -> Tensor:
