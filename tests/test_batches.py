@@ -161,3 +161,60 @@ def test_a_source_without_training_windows_is_refused(tmp_path):
     dataset = WindowedDataset.load(tmp_path / "few")
     with pytest.raises(InputError, match="'C' has 1 training and 0 validation"):
         sources(dataset, "A", domains=list("ABC"))
+
+
+@pytest.fixture(scope="module")
+def incomplete(tmp_path_factory):
+    """Ten recordings of one window a domain; the first channel has gaps, the third is measured in A alone."""
+    rng = np.random.default_rng(0)
+    recordings = [rng.normal(3, 2, (LENGTH, 3)).astype(np.float32) for _ in range(40)]
+    for number, recording in enumerate(recordings):
+        recording[rng.random(LENGTH) < 0.4, 0] = np.nan
+        recording[:, 2] = 5.0 if number // 10 == 0 else np.nan
+    table = pd.DataFrame({"start": np.arange(40) * LENGTH, "length": LENGTH, "label": np.arange(40) % 2})
+    table["domain"], table["recording"] = np.repeat(DOMAINS, 10), np.arange(40).astype(str)
+    card = {"name": "incomplete", "classes": ["0", "1"], "channels": ["x", "y", "z"]}
+    card |= {"window": {"length": LENGTH, "stride": LENGTH}, "domains": {name: {} for name in DOMAINS}}
+    folder = tmp_path_factory.mktemp("incomplete") / "set"
+    write(folder, iter(recordings), windows=table, card=card)
+    return WindowedDataset.load(folder)
+
+
+def test_missing_values_are_carried_forward_within_the_recording(incomplete):
+    x = Windows(incomplete)[torch.arange(40)][0].numpy()
+    for window, start in zip(x, incomplete.windows["start"], strict=True):
+        expected = pd.DataFrame(incomplete.signals[start : start + LENGTH]).ffill().to_numpy().T
+        np.testing.assert_array_equal(window, expected)
+    assert np.isnan(x[:, 0, 0]).any()  # before the first value
+
+
+def test_each_run_is_standardized_by_its_own_sources_training_windows(incomplete):
+    parts = [sources(incomplete, "A", 0), sources(incomplete, "D", 1)]
+    windows = Windows(incomplete)
+    index = torch.arange(40).expand(2, 40)
+    x, _ = windows.standardized(parts)[index]
+    plain = windows[index][0].numpy()
+    for r, part in enumerate(parts):
+        train = plain[r][np.concatenate(list(part.train.values()))]
+        for channel in (0, 1):
+            values = train[:, channel][~np.isnan(train[:, channel])].astype(float)
+            expected = np.nan_to_num((plain[r][:, channel] - values.mean()) / values.std())
+            np.testing.assert_allclose(x[r][:, channel], expected, atol=1e-5)
+    assert (x[0][:, 2] == 0).all()  # measured in the target alone, so never seen in training
+    assert (x[1][:, 2] == 0).all()  # constant
+    alone, _ = windows.standardized(parts[1:])[index[1:]]
+    assert torch.equal(alone[0], x[1])
+    assert windows.scales is None
+
+
+def test_augmentation_comes_after_standardization(incomplete):
+    part = sources(incomplete, "A")
+    windows = Windows(incomplete).standardized([part])
+    augmentation = Augmentation([0], [part.names], functions=["scaling"], statistics="standard", scale=(3, 3))
+    kwargs = {"iterations": 4, "batch_size": 8}
+    plain = minibatches(windows, [part], [0], **kwargs)
+    augmented = minibatches(windows, [part], [0], **kwargs, augmentation=augmentation)
+    for (x, _), (y, _) in zip(plain, augmented, strict=True):
+        assert not x.isnan().any()
+        factor = (y / x)[x != 0]
+        assert set(factor.round(decimals=3).tolist()) == {1.0, 3.0}

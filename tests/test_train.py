@@ -1,11 +1,12 @@
 """Training on a tiny data set: repeatable, alone as in a pack, blind to the target."""
 
+import numpy as np
 import pytest
 import torch
 
 from conftest import write_tiny
 from tsdg.batches import Windows
-from tsdg.data.windows import VALIDATION, WindowedDataset, split
+from tsdg.data.windows import VALIDATION, WindowedDataset, split, write
 from tsdg.errors import InputError
 from tsdg.records import Run, _problem
 from tsdg.study import Study
@@ -160,6 +161,46 @@ def test_the_targets_data_has_no_part_in_training(tiny, params, variant, tmp_pat
     [source], _ = packed(tiny, [run(variant, "A")], settings, hparams)
     [changed], _ = packed(other, [run(variant, "A")], settings, hparams)
     assert source["losses"] != changed["losses"], "as a source, D has a part"
+
+
+def with_gaps(folder, changed=()):
+    """The tiny data set with a fifth of its values missing."""
+    data = WindowedDataset.load(write_tiny(folder / "whole", changed))
+    signals = np.where(np.random.default_rng(0).random(data.signals.shape) < 0.2, np.nan, data.signals)
+    card = {key: data.card[key] for key in ("name", "classes", "channels", "window", "domains")}
+    write(folder / "gaps", [signals.astype(np.float32)], windows=data.windows, card=card)
+    return WindowedDataset.load(folder / "gaps")
+
+
+def test_filling_and_standardization_are_blind_to_the_target(params, tmp_path):
+    params["datasets"]["tiny"]["standardize"] = "sources"
+    mine, theirs = with_gaps(tmp_path / "a"), with_gaps(tmp_path / "b", changed="D")
+    settings, hparams = config(params, "ours-learned"), [HPARAMS["ours-learned"]]
+    ([ours], weights), ([others], same) = (
+        packed(data, [run("ours-learned")], settings, hparams) for data in (mine, theirs)
+    )
+    assert ours["losses"] == others["losses"]
+    assert all(torch.equal(value, same[name]) for name, value in weights.items())
+    assert ours["checkpoints"][-1]["validation"] == others["checkpoints"][-1]["validation"]
+    assert ours["checkpoints"][-1]["target"] != others["checkpoints"][-1]["target"]
+    [source], _ = packed(mine, [run("ours-learned", "A")], settings, hparams)
+    [changed], _ = packed(theirs, [run("ours-learned", "A")], settings, hparams)
+    assert source["losses"] != changed["losses"], "as a source, D has a part"
+
+
+def test_runs_of_a_pack_are_standardized_each_by_its_own_sources(params, tmp_path):
+    params["datasets"]["tiny"]["standardize"] = "sources"
+    data, settings = with_gaps(tmp_path), config(params, "erm")
+    runs = [run("erm", "A"), run("erm", "D", seed=1)]
+    together, _ = packed(data, runs, settings, [{}, {}])
+    for one_run, record in zip(runs, together, strict=True):
+        [alone], _ = packed(data, [one_run], settings, [{}])
+        assert record["losses"]["loss"] == pytest.approx(alone["losses"]["loss"], rel=5e-3)
+
+
+def test_missing_values_without_standardization_are_refused(params, tmp_path):
+    with pytest.raises(InputError, match="missing values; give it `standardize: sources`"):
+        one(with_gaps(tmp_path), params, "erm")
 
 
 def test_all_of_the_target_and_the_validation_windows_are_evaluated(tiny, params):

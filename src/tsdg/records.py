@@ -104,6 +104,8 @@ def write(path: str | Path, record: Mapping[str, Any]) -> None:
     ------
     ValueError
         The record lacks what `read` would ask of it.
+    InputError
+        The disk is full, or the folder cannot be written to.
     """
     path = Path(path)
     plain = _plain(record)
@@ -111,17 +113,21 @@ def write(path: str | Path, record: Mapping[str, Any]) -> None:
     if problem:
         raise ValueError(f"{path}: not written, {problem}")
     text = json.dumps(plain, allow_nan=False, separators=(",", ":")) + "\n"
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with open(temporary, "x", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except BaseException:
+    except OSError as error:
+        raise InputError(
+            f"{path}: the record could not be written ({error.strerror or error}); nothing half-written is "
+            "left: make room or choose another folder, then give the same command again"
+        ) from error
+    finally:
         temporary.unlink(missing_ok=True)
-        raise
 
 
 def read(path: str | Path) -> dict[str, Any]:

@@ -139,6 +139,7 @@ class Study:
             "backbone": data["backbone"],
             "domains": list(data["domains"]),
             "split": data["split"],
+            "standardize": data.get("standardize"),
             **self.training,
             "protocol": self.params["protocol"],
         }

@@ -121,6 +121,13 @@ class Pack:
             )
             for run in runs
         ]  # fmt: skip
+        if config.get("standardize"):
+            self.windows = windows.standardized(self.sources)
+        elif windows.incomplete:
+            raise InputError(
+                f"the prepared data set {dataset.card['name']!r} has missing values; "
+                "give it `standardize: sources` in params.yaml, which fills them"
+            )
         self.seeds = [run.seed for run in runs]
         self.method = self._method()
         if self.device.type == "cuda":

@@ -4,12 +4,16 @@ import hashlib
 import http.server
 import os
 import threading
+import zipfile
+from types import SimpleNamespace
 
 import pytest
 
-from tsdg.data import fetch
-from tsdg.data.fetch import fetch_bearings
+from tsdg.cli import main
+from tsdg.data import fetch, hhar
+from tsdg.data.fetch import fetch_bearings, fetch_hhar
 from tsdg.data.simulate import simulate_bearings
+from tsdg.data.simulate_hhar import simulate_hhar
 from tsdg.errors import InputError
 
 pytest.importorskip("pooch")
@@ -92,3 +96,75 @@ def test_real_and_simulated_recordings_are_not_mixed(tmp_path, server):
     simulate_bearings(tmp_path / "raw", seconds=1)
     with pytest.raises(InputError, match=r"simulated recordings \(97\.mat"):
         fetch_bearings(tmp_path / "raw", base_url=server[0], numbers=[97], progress=False)
+
+
+@pytest.fixture
+def archive(tmp_path, monkeypatch):
+    """A server of one zip that breaks off once, at the given number of bytes, and what it was asked for."""
+    with zipfile.ZipFile(tmp_path / "official.zip", "w") as file:
+        file.writestr(f"Activity recognition exp/{hhar.CSV}", os.urandom(5000))
+    content = (tmp_path / "official.zip").read_bytes()
+    monkeypatch.setattr(fetch, "HHAR_SHA256", hashlib.sha256(content).hexdigest())
+    state = SimpleNamespace(content=content, break_at=None, ranges=True, asked=[])
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked = self.headers.get("Range") if state.ranges else None
+            state.asked.append(asked)
+            first = int(asked[6:-1]) if asked else 0
+            if first >= len(state.content):
+                return self.send_error(416)
+            self.send_response(206 if asked else 200)
+            self.send_header("Content-Length", str(len(state.content) - first))
+            self.end_headers()
+            end, state.break_at = state.break_at, None
+            self.wfile.write(state.content[first:end])
+            return None
+
+        def log_message(self, *args):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as httpd:
+        threading.Thread(target=httpd.serve_forever, args=(0.01,), daemon=True).start()
+        state.url = f"http://127.0.0.1:{httpd.server_port}/exp.zip"
+        yield state
+        httpd.shutdown()
+
+
+@pytest.mark.parametrize("ranges", [True, False])
+def test_an_interrupted_archive_goes_on_where_it_was(tmp_path, archive, ranges, monkeypatch):
+    monkeypatch.setattr(fetch, "BLOCK", 1000)
+    archive.break_at, archive.ranges = 2000, ranges
+    raw = tmp_path / "raw"
+    with pytest.raises(InputError, match=r"broke off .* run the command again"):
+        fetch_hhar(raw, url=archive.url, progress=False)
+    assert not (raw / hhar.ZIP).exists()
+    [path] = fetch_hhar(raw, url=archive.url, progress=False)
+    assert path.read_bytes() == archive.content
+    assert archive.asked == [None, "bytes=2000-" if ranges else None]
+    assert os.listdir(raw) == [hhar.ZIP]
+    fetch_hhar(raw, url=archive.url, progress=False)
+    assert len(archive.asked) == 2  # it is there
+
+
+def test_another_archive_is_refused(tmp_path, archive):
+    raw = tmp_path / "raw"
+    for content, words in ((b"<html>", "no zip archive"), (archive.content + b"x", "another SHA-256")):
+        archive.content = content
+        with pytest.raises(InputError, match=words):
+            fetch_hhar(raw, url=archive.url, progress=False)
+        assert os.listdir(raw) == []
+    with pytest.raises(InputError, match="not an http"):
+        fetch_hhar(raw, url="ftp://x", progress=False)
+    simulate_hhar(raw, rows=200_000)
+    with pytest.raises(InputError, match="holds a simulated"):
+        fetch_hhar(raw, url=archive.url, progress=False)
+
+
+def test_mimic3_is_explained_not_fetched(tmp_path, capsys):
+    assert main(["fetch", "mimic3", "--out", str(tmp_path / "raw")]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 3
+    assert "credentials" in lines[0]
+    assert str(tmp_path / "raw") in lines[2]
+    assert not (tmp_path / "raw").exists()
