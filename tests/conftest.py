@@ -9,6 +9,7 @@ import torch
 import yaml
 
 from tsdg.data.windows import WindowedDataset, window_starts, write
+from tsdg.study import Study
 
 torch.set_num_threads(1)
 
@@ -75,6 +76,22 @@ PARAMS = {
     },
 }
 
+TOY = {
+    "seeds": 2,
+    "iterations": 20,
+    "risk_threshold": 0.2,
+    "ours": ["ours"],
+    "variants": {
+        "erm": {"label": "ERM", "method": "erm"},
+        "ours": {
+            "label": "Ours, {A, B} aligned",
+            "method": "ours-metadata",
+            "clusters": [["A", "B"], ["C"]],
+            "hparams": {"lambda": 1},
+        },
+    },
+}
+
 
 def write_tiny(folder, changed=()):
     """Slow against fast waves on two channels; domains differ in amplitude, phase and offset.
@@ -128,3 +145,14 @@ def project(tmp_path, params, monkeypatch):
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def toy_params(params):
+    """The same with a toy study, small too."""
+    return params | {"toy": deepcopy(TOY)}
+
+
+@pytest.fixture
+def toy_study(toy_params):
+    return Study(toy_params)

@@ -81,7 +81,25 @@ def parser() -> argparse.ArgumentParser:
     hparams.add_argument(
         "--tables", type=Path, help="also write hyperparameter.tex and .csv into this folder"
     )
+    _toy_arguments(commands)
     return top
+
+
+def _toy_arguments(commands: Any) -> None:
+    toy = commands.add_parser("toy", help="the toy study: trainings, tables, figures")
+    parts = toy.add_subparsers(dest="part", required=True, metavar="COMMAND")
+    train = _command(parts, "train", _toy_train, "train seeds of one variant and record them", study=True)
+    train.add_argument("--variant", required=True, help="variant of the toy study in params.yaml")
+    train.add_argument("--seed", nargs="+", type=natural, default=[0], help="seeds")
+    train.add_argument("--out", type=Path, default=Path("results/runs"), help="folder of records")
+    for kind, names in (
+        ("table", ["toy_attributes", "target_risk", "target_risk_full"]),
+        ("figure", ["toy_dataset", "divergence_vs_risk"]),
+    ):
+        sub = _command(parts, kind, _toy_result, f"write a {kind} of the toy study", study=True)
+        sub.add_argument("result", choices=names)
+        sub.add_argument("--runs", type=Path, default=Path("results/runs"), help="folder of records")
+        sub.add_argument("--out", type=Path, default=Path(f"results/{kind}s"), help="folder")
 
 
 def _command(
@@ -202,6 +220,22 @@ def _hparams(options: argparse.Namespace) -> None:
         from tsdg.hyperparameters import render
 
         print(*render(options.tables), sep="\n")
+
+
+def _toy_train(options: argparse.Namespace) -> None:
+    from tsdg.study import Study
+    from tsdg.toy.job import train_job
+
+    train_job(Study.load(options.params, options.set), options.variant, options.seed, options.out)
+
+
+def _toy_result(options: argparse.Namespace) -> None:
+    from tsdg.study import Study
+    from tsdg.toy import figures, tables
+
+    study = Study.load(options.params, options.set)
+    write = getattr(figures if options.part == "figure" else tables, options.result)
+    print(*write(study, options.runs, options.out), sep="\n")
 
 
 if __name__ == "__main__":

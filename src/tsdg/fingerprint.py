@@ -10,19 +10,21 @@ from pathlib import Path
 
 from tsdg import methods
 
-BESIDE = {"tsdg", "tsdg.errors", "tsdg.suggest", "tsdg.records", "tsdg.fingerprint", "tsdg.methods"}
+BESIDE = {
+    "tsdg", "tsdg.errors", "tsdg.suggest", "tsdg.records", "tsdg.fingerprint", "tsdg.machine", "tsdg.methods",
+}  # fmt: skip
 
 
 @cache
-def code_fingerprint(method: str) -> str:
+def code_fingerprint(method: str, loop: str = "train") -> str:
     """Hash of the modules behind a method, the same for any layout, comment or docstring.
 
-    Covers the training loop, the module of the method's class, and what they import of the package, so that a
-    new or changed method leaves the results of the others valid. What cannot change a number (`BESIDE`) is
-    left out.
+    Covers the training loop (module `loop`, named without ``tsdg.``), the module of the method's class, and
+    what they import of the package, so that a new or changed method leaves the results of the others valid.
+    What cannot change a number (`BESIDE`) is left out.
     """
     found: set[str] = set()
-    open_ = {"tsdg.train", methods.get(method).__module__}
+    open_ = {f"tsdg.{loop}", methods.get(method).__module__}
     while open_:
         name = open_.pop()
         found.add(name)

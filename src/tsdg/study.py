@@ -23,6 +23,7 @@ import pandas as pd
 import yaml
 
 from tsdg import methods
+from tsdg.data import toy
 from tsdg.errors import InputError
 from tsdg.hparams import draw
 from tsdg.records import Run
@@ -95,7 +96,7 @@ class Study:
     def training(self) -> dict[str, Any]:
         """Training settings, with what the chosen protocol sets."""
         protocol = self.params["protocols"][self.params["protocol"]]
-        own = {key: value for key, value in protocol.items() if key not in ("seeds", "draws")}
+        own = {key: value for key, value in protocol.items() if key not in ("seeds", "draws", "toy_seeds")}
         return self.params["training"] | own
 
     @property
@@ -135,7 +136,7 @@ class Study:
             "forward": row.get("forward", method.forward_default),
             "options": row.get("options", {}),
             "augment": augment,
-            "clusters": self._clusters(dataset, clusters) if method.uses_clusters else None,
+            "clusters": _clusters(dataset, data["domains"], clusters) if method.uses_clusters else None,
             "backbone": data["backbone"],
             "domains": list(data["domains"]),
             "split": data["split"],
@@ -143,29 +144,6 @@ class Study:
             **self.training,
             "protocol": self.params["protocol"],
         }
-
-    def _clusters(self, dataset: str, clusters: Sequence | None) -> dict[str, int] | None:
-        """Cluster of each domain, from metadata fields of the domains or from lists of domains."""
-        if clusters is None:
-            return None
-        domains = self.dataset(dataset)["domains"]
-        if all(isinstance(cluster, list) for cluster in clusters):
-            assigned = {name: c for c, members in enumerate(clusters) for name in members}
-            if set(assigned) != set(domains) or sum(map(len, clusters)) != len(domains):
-                raise InputError(
-                    f"clusters of data set {dataset!r} must hold each of its domains once: {clusters}"
-                )
-            return {name: assigned[name] for name in domains}
-        for field in clusters:
-            for name, metadata in domains.items():
-                if field not in metadata:
-                    raise InputError(
-                        f"datasets.{dataset}.domains.{name} has no metadata {field!r}"
-                        f"{nearest(field, metadata)}, which `clusters` asks for"
-                    )
-        keys = [tuple(metadata[field] for field in clusters) for metadata in domains.values()]
-        order = list(dict.fromkeys(keys))
-        return {name: order.index(key) for name, key in zip(domains, keys, strict=True)}
 
     def search(self, variant: str) -> dict:
         """Hyperparameters of a variant that are searched: those without a value of their own."""
@@ -188,6 +166,49 @@ class Study:
             methods.get(row["method"]).search, run.draw, seed=self.params["seed"], method=row["method"]
         )
         return drawn | row.get("hparams", {})
+
+    @cached_property
+    def toy(self) -> dict[str, Any]:
+        """The toy study's entry, with as many seeds as the chosen protocol has."""
+        if "toy" not in self.params:
+            raise InputError("there is no toy study: params.yaml has no key `toy`")
+        protocol = self.params["protocols"][self.params["protocol"]]
+        return self.params["toy"] | {"seeds": protocol.get("toy_seeds", self.params["toy"]["seeds"])}
+
+    def toy_config(self, variant: str) -> dict[str, Any]:
+        """Everything that decides a variant's toy trainings, but the seed.
+
+        Training settings are those of the study; what a protocol changes of them is not meant for toy data.
+        """
+        row = _entry(self.toy["variants"], variant, "variant of the toy study")
+        method = methods.get(row["method"])
+        clusters = row.get("clusters")
+        sources: dict[str, dict] = {name: {} for name in toy.SOURCES}  # no metadata
+        shared = ("batch_size", "learning_rate", "weight_decay", "decay_at", "decay")
+        return {
+            "method": row["method"],
+            "forward": row.get("forward", method.forward_default),
+            "options": row.get("options", {}),
+            "clusters": _clusters("toy", sources, clusters) if method.uses_clusters else None,
+            **{key: self.params["training"][key] for key in shared},
+            "iterations": self.toy["iterations"],
+            "risk_threshold": self.toy["risk_threshold"],
+            "protocol": self.params["protocol"],
+        }
+
+    def toy_hparams(self, variant: str) -> dict[str, float]:
+        """Hyperparameters of a variant's toy trainings: the published ones and its own."""
+        row = _entry(self.toy["variants"], variant, "variant of the toy study")
+        published = draw(methods.get(row["method"]).search, "fixed", seed=0, method=row["method"])
+        return published | row.get("hparams", {})
+
+    def toy_runs(self) -> list[Run]:
+        """Runs of the toy study."""
+        return [
+            Run("toy", variant, toy.TARGET, seed, "fixed")
+            for variant in self.toy["variants"]
+            for seed in range(self.toy["seeds"])
+        ]
 
     def hparams_table(self) -> pd.DataFrame:
         """Hyperparameters of every variant and draw of the protocol: columns variant, draw, hparam, value."""
@@ -250,17 +271,12 @@ class Study:
                 f"protocol: {name!r} is not one{nearest(name, known)}; there are {', '.join(known)}"
             )
         for name, row in self.variants.items():
-            try:
-                method = methods.get(row["method"])
-                methods.check_options(row["method"], row.get("options", {}))
-            except InputError as error:
-                raise InputError(f"variants.{name}: {error}") from None
-            for hparam in row.get("hparams", {}):
-                if hparam not in method.search:
-                    raise InputError(
-                        f"variants.{name}.hparams: {row['method']} has no hyperparameter {hparam!r}"
-                        f"{nearest(hparam, method.search)}; it has {', '.join(method.search) or 'none'}"
-                    )
+            _check_variant(f"variants.{name}", row)
+        for name, row in self.params.get("toy", {}).get("variants", {}).items():
+            _check_variant(f"toy.variants.{name}", row)
+            if methods.get(row["method"]).uses_clusters and "clusters" not in row:
+                raise InputError(f"toy.variants.{name}: {row['method']} needs clusters, e.g. [[A, B], [C]]")
+            self.toy_config(name)
         for name, entry in self.tables.items():
             where = f"tables.{name}"
             _known(entry["dataset"], self.datasets, f"{where}.dataset", "data set")
@@ -272,6 +288,46 @@ class Study:
                 _known(target, self.datasets[entry["dataset"]]["domains"], f"{where}.targets", "domain")
             for row in entry["rows"]:
                 self.config(entry["dataset"], row)
+
+
+def _check_variant(where: str, row: Mapping[str, Any]) -> None:
+    """Raise `InputError` unless a variant's method, options and hyperparameters exist."""
+    try:
+        method = methods.get(row["method"])
+        methods.check_options(row["method"], row.get("options", {}))
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    for hparam in row.get("hparams", {}):
+        if hparam not in method.search:
+            raise InputError(
+                f"{where}.hparams: {row['method']} has no hyperparameter {hparam!r}"
+                f"{nearest(hparam, method.search)}; it has {', '.join(method.search) or 'none'}"
+            )
+
+
+def _clusters(
+    dataset: str, domains: Mapping[str, Mapping], clusters: Sequence | None
+) -> dict[str, int] | None:
+    """Cluster of each domain, from metadata fields of the domains or from lists of domains."""
+    if clusters is None:
+        return None
+    if all(isinstance(cluster, list) for cluster in clusters):
+        assigned = {name: c for c, members in enumerate(clusters) for name in members}
+        if set(assigned) != set(domains) or sum(map(len, clusters)) != len(domains):
+            raise InputError(
+                f"clusters of data set {dataset!r} must hold each of its domains once: {clusters}"
+            )
+        return {name: assigned[name] for name in domains}
+    for field in clusters:
+        for name, metadata in domains.items():
+            if field not in metadata:
+                raise InputError(
+                    f"datasets.{dataset}.domains.{name} has no metadata {field!r}"
+                    f"{nearest(field, metadata)}, which `clusters` asks for"
+                )
+    keys = [tuple(metadata[field] for field in clusters) for metadata in domains.values()]
+    order = list(dict.fromkeys(keys))
+    return {name: order.index(key) for name, key in zip(domains, keys, strict=True)}
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -19,6 +18,7 @@ from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 from tsdg.fingerprint import code_fingerprint
 from tsdg.graphs import GraphedStep
+from tsdg.machine import machine
 from tsdg.methods import Method
 from tsdg.records import FORMAT, Run
 from tsdg.streams import torch_stream
@@ -328,20 +328,3 @@ class LossLog:
         names = sorted({name for entry in self.entries for name in entry})
         columns = {name: [value(self.entries[i], name) for i in kept] for name in names}
         return {"iteration": [self.iterations[i] for i in kept]} | columns
-
-
-def machine(device: torch.device) -> dict[str, Any]:
-    """What a record says of the machine that trained it."""
-    name = (
-        torch.cuda.get_device_name(device)
-        if device.type == "cuda"
-        else platform.processor() or platform.machine()
-    )
-    return {
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "numpy": np.__version__,
-        "device": device.type,
-        "device_name": name,
-        "threads": torch.get_num_threads(),
-    }

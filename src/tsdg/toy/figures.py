@@ -1,0 +1,87 @@
+"""The figures of the toy study: what the data look like, and divergence against target risk."""
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from tsdg.data.toy import CLASSES, DOMAINS, LENGTH, generate
+from tsdg.figures import BASELINE, FAINT, OURS, PAGE, save, style
+from tsdg.study import Study
+from tsdg.toy.tables import MEAN, rank_correlation, runs
+
+COLORS = ("#333333", "#0072B2", "#56B4E9", "#009E73", "#7FC9B0", "#CC79A7", "#E5B8CF", "#E69F00", "#D55E00")
+SHIFT = 28  # between the two channels, in units of the signal
+
+
+def toy_dataset(study: Study, runs_folder: str | Path, out: str | Path) -> list[Path]:
+    """Draw one sample of each domain and class: what is measured, and the wave within."""
+    data = generate(seed=0)
+    with style():
+        figure = Figure(figsize=(PAGE, 3.0))
+        axes = figure.subplots(len(CLASSES), len(DOMAINS), sharex=True, sharey=True)
+        for column, (name, domain) in enumerate(DOMAINS.items()):
+            samples = data[name]
+            for label, kind in enumerate(CLASSES):
+                ax = axes[label, column]
+                of_class = np.flatnonzero(samples.y == label)
+                chosen = of_class[np.abs(samples.cycles[of_class] - 3).argmin()]
+                for channel, place in enumerate((SHIFT, 0)):
+                    ax.plot(samples.x[chosen, channel] + place, color=BASELINE, linewidth=0.5, alpha=0.8)
+                    wave = samples.signal[chosen, channel]
+                    if wave.any():
+                        ax.plot(wave + place, color=OURS, linewidth=1.1)
+                ax.set_yticks([SHIFT, 0], ["channel 1", "channel 2"])
+                ax.set_xlim(0, LENGTH)
+                ax.set_xticks(range(0, LENGTH, 50))
+                ax.tick_params(axis="y", length=0)
+                if column == 0:
+                    ax.set_ylabel(f"{kind} wave")
+                if label == 0:
+                    ax.set_title(f"{name} ({domain.role}), noise {domain.noise:g}")
+                else:
+                    ax.set_xlabel("time step")
+        figure.subplots_adjust(left=0.115, right=0.985, top=0.92, bottom=0.2, wspace=0.08, hspace=0.1)
+        handles = [
+            Line2D([], [], color=BASELINE, linewidth=0.8, label="measured"),
+            Line2D([], [], color=OURS, linewidth=1.1, label="the wave in it, amplitude 1"),
+        ]
+        figure.legend(handles=handles, loc="lower center", ncols=2)
+        return save(figure, out, "toy_dataset")
+
+
+def divergence_vs_risk(study: Study, runs_folder: str | Path, out: str | Path) -> list[Path]:
+    """Draw every run's average H-divergence against its target risk; the methods' means beside."""
+    every = runs(study, runs_folder)
+    table = every[(every["source"] == MEAN) & every["divergence"].notna()]
+    found = rank_correlation(every)
+    with style():
+        figure = Figure(figsize=(PAGE, 3.1))
+        left, right = figure.subplots(1, 2, sharex=True, sharey=True)
+        handles = []
+        for color, (variant, entry) in zip(COLORS, study.toy["variants"].items(), strict=False):
+            own = table[table["variant"] == variant]
+            if own.empty:
+                continue
+            ended = own["status"] == "stopped"
+            left.plot(own["divergence"][ended], own["target_risk"][ended], "o", color=color, ms=3, alpha=0.75)
+            left.plot(own["divergence"][~ended], own["target_risk"][~ended], "o", mfc="none", mec=color, ms=3)
+            x, y = own["divergence"], own["target_risk"]
+            right.plot(x.mean(), y.mean(), "o", color=color, ms=4)
+            if len(own) > 1:
+                right.errorbar(x.mean(), y.mean(), y.std(), x.std(), color=color, elinewidth=0.8)
+            handles.append(Line2D([], [], color=color, marker="o", ms=4, linestyle="", label=entry["label"]))
+        if (table["status"] == "not stopped").any():
+            label = "stopping rule never met"
+            hollow = Line2D([], [], color=FAINT, marker="o", mfc="none", ms=4, linestyle="", label=label)
+            handles.append(hollow)
+        left.set_title(f"{found['n']} runs, rank correlation {found['runs']:.2f}")
+        right.set_title(f"Means ± s.d., rank correlation {found['methods']:.2f}")
+        left.set_ylabel("target risk")
+        for ax in (left, right):
+            ax.set_xlabel("average H-divergence, sources to target")
+            ax.grid()
+        figure.subplots_adjust(left=0.07, right=0.765, top=0.92, bottom=0.14, wspace=0.08)
+        figure.legend(handles=handles, loc="center left", bbox_to_anchor=(0.77, 0.53))
+        return save(figure, out, "divergence_vs_risk")

@@ -1,0 +1,65 @@
+"""A job of the toy study: some seeds of one variant, one after another."""
+
+import json
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+import torch
+
+from tsdg import records
+from tsdg.data.toy import generate
+from tsdg.errors import InputError
+from tsdg.fingerprint import code_fingerprint
+from tsdg.job import keep_freed_memory
+from tsdg.records import Run
+from tsdg.study import Study
+from tsdg.toy.train import fingerprint, train
+
+
+def train_job(study: Study, variant: str, seeds: Iterable[int], out: Path) -> list[Path]:
+    """Train every seed of a variant that has no valid record yet; return all records' paths.
+
+    Each record is written as soon as its run is complete. One thread: on a CPU, processes side by side are
+    faster than packs of runs.
+    """
+    torch.set_num_threads(1)
+    keep_freed_memory()
+    config, hparams = study.toy_config(variant), study.toy_hparams(variant)
+    paths = []
+    for seed in seeds:
+        run = Run("toy", variant, "D", seed, "fixed")
+        path = out / records.run_path(run)
+        paths.append(path)
+        if _is_current(path, config, hparams, seed):
+            print(f"{path}: recorded already", flush=True)
+            continue
+        record = train(run, config, hparams)
+        records.write(path, record)
+        if record["status"] == "diverged":
+            end = f"diverged at iteration {record['diverged_at']}"
+        elif record["stopped_at"] is None:
+            end = f"source risk not below {config['risk_threshold']} after {config['iterations']} iterations"
+        else:
+            end = f"stopped at iteration {record['stopped_at']}"
+        print(f"{path}: {end}", flush=True)
+    return paths
+
+
+def _is_current(path: Path, config: dict, hparams: dict, seed: int) -> bool:
+    """Whether a record is of exactly this configuration, data and code."""
+    try:
+        record = records.read(path)
+    except InputError:
+        return False
+    return (
+        {**record["config"], "protocol": None} == json.loads(json.dumps({**config, "protocol": None}))
+        and record["hparams"] == hparams
+        and record["data"]["fingerprint"] == _data_fingerprint(seed)
+        and record["code"]["fingerprint"] == code_fingerprint(config["method"], "toy.train")
+    )
+
+
+@cache
+def _data_fingerprint(seed: int) -> str:
+    return fingerprint(generate(seed))

@@ -1,0 +1,270 @@
+"""The tables of the toy study, from its records alone: csv and LaTeX.
+
+The bound is that of Ben-David et al. (A theory of learning from different domains, 2010): target risk <=
+source risk + half the divergence + a constant. The tables show the first two terms and their sum.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+from scipy.stats import spearmanr
+
+from tsdg import records
+from tsdg.data.toy import CYCLES, DOMAINS, LENGTH, SOURCES
+from tsdg.study import Study
+from tsdg.tables import document, escape, row
+
+MEAN = "mean"  # over the sources
+QUANTITIES = {
+    "source_risk": "Source risk",
+    "divergence": "H-divergence",
+    "sum": "Sum",
+    "target_risk": "Target risk",
+}
+
+
+def runs(study: Study, folder: str | Path) -> pd.DataFrame:
+    """Every run's numbers, a row for each source and for their mean.
+
+    Returns
+    -------
+    DataFrame
+        ``variant``, ``label``, ``seed``, ``status`` ("stopped", "not stopped", "diverged" or "missing"),
+        ``iterations``, ``source``, and the `QUANTITIES`, of which the sum is source risk + divergence / 2.
+        Where there is no result the numbers are empty.
+    """
+    rows = []
+    for run in study.toy_runs():
+        label = study.toy["variants"][run.variant]["label"]
+        path = Path(folder) / records.run_path(run)
+        record = None
+        if path.exists():
+            record = records.read(path)
+            records.check_run(path, record, run)
+        start = {"variant": run.variant, "label": label, "seed": run.seed}
+        rows += [start | values for values in _of_record(record)]
+    return pd.DataFrame(rows)
+
+
+def _of_record(record: dict | None) -> list[dict]:
+    if record is None or record["status"] == "diverged":
+        empty = dict.fromkeys(["iterations", *QUANTITIES], float("nan"))
+        status = "missing" if record is None else "diverged"
+        return [{"status": status, "source": source} | empty for source in (*SOURCES, MEAN)]
+    [checkpoint] = record["checkpoints"]
+    risks = {name: 1 - checkpoint["validation"][name]["accuracy"] for name in SOURCES}
+    divergences = {name: record["divergence"][name]["value"] for name in SOURCES}
+    for values in (risks, divergences):
+        values[MEAN] = sum(values.values()) / len(values)
+    return [
+        {
+            "status": "not stopped" if record["stopped_at"] is None else "stopped",
+            "source": source,
+            "iterations": checkpoint["iteration"],
+            "source_risk": risks[source],
+            "divergence": divergences[source],
+            "sum": risks[source] + divergences[source] / 2,
+            "target_risk": 1 - checkpoint["target"]["accuracy"],
+        }
+        for source in risks
+    ]
+
+
+def summarise(table: pd.DataFrame) -> pd.DataFrame:
+    """Mean, standard deviation (n-1) and n over seeds of each number of `runs`, in long form.
+
+    Returns
+    -------
+    DataFrame
+        ``variant``, ``label``, ``source``, ``quantity``, ``mean``, ``std``, ``n``, ``seeds``, and the number
+        of seeds ``not_stopped`` (counted in the mean), ``diverged`` and ``missing`` (not counted).
+    """
+    rows = []
+    for (variant, label, source), group in table.groupby(["variant", "label", "source"], sort=False):
+        status = group["status"].value_counts()
+        counts = {name.replace(" ", "_"): int(status.get(name, 0)) for name in _FAILURES}
+        for quantity in ("iterations", *QUANTITIES):
+            values = group[quantity].dropna()
+            rows.append(
+                {"variant": variant, "label": label, "source": source, "quantity": quantity}
+                | {"mean": values.mean(), "std": values.std(), "n": len(values), "seeds": len(group)}
+                | counts
+            )
+    return pd.DataFrame(rows)
+
+
+_FAILURES = ("not stopped", "diverged", "missing")
+
+
+def rank_correlation(table: pd.DataFrame) -> dict[str, float]:
+    """Spearman's correlation of average H-divergence and target risk: of all runs, and of methods' means.
+
+    Returns
+    -------
+    dict
+        ``runs``: over all runs, with its ``p``; ``methods``: over the means of each variant; ``within``: over
+        all runs, each less its variant's mean, that is, whether the seeds of one method follow the claim.
+    """
+    means = table[table["source"] == MEAN].dropna(subset=["divergence"])
+    pair = means[["divergence", "target_risk"]]
+    by_variant = means.groupby("variant")[["divergence", "target_risk"]]
+    overall = spearmanr(pair)
+    return {
+        "n": len(pair),
+        "runs": float(overall.statistic),
+        "p": float(overall.pvalue),
+        "methods": float(spearmanr(by_variant.mean()).statistic),
+        "within": float(spearmanr(pair - by_variant.transform("mean")).statistic),
+    }
+
+
+def notes(study: Study, table: pd.DataFrame) -> str:
+    """What a reader must know: seeds, stopping rule, runs that did not end as they should."""
+    entry = study.toy
+    ends = table[table["source"] == MEAN]
+    found = [
+        f"Mean ± standard deviation (n-1) over {entry['seeds']} seeds, each with its own data.",
+        f"Training stops when the mean error rate on the whole source sets is below "
+        f"{entry['risk_threshold']}, and after {entry['iterations']:,} iterations at most.",
+        "The paper shows one run; its numbers are not at hand, so none are compared.",
+    ]
+    words = {
+        "not stopped": "† Runs that never met the stopping rule, and count as they ended",
+        "diverged": "Diverged runs, which do not count",
+        "missing": "Missing runs, which do not count",
+    }
+    for status, what in words.items():
+        hit = ends.loc[ends["status"] == status, "label"].value_counts(sort=False)
+        if len(hit):
+            found.append(f"{what}: {', '.join(f'{label} {n}' for label, n in hit.items())}.")
+    return " ".join(found)
+
+
+def toy_attributes(study: Study, runs_folder: str | Path, out: str | Path) -> list[Path]:
+    """Write what the domains are."""
+    table = pd.DataFrame(
+        [
+            {
+                "domain": name,
+                "role": domain.role,
+                "samples": domain.samples,
+                "noise_std": domain.noise,
+                "channel_1": "class's wave + noise",
+                "channel_2_sawtooth": "N(0, 1)",
+                "channel_2_square": "square wave + noise" if domain.second else "N(0, 1)",
+            }
+            for name, domain in DOMAINS.items()
+        ]
+    )
+    heads = ["Domain", "Role", "Samples", "Noise s.d.", "Channel 1", "Ch. 2, sawtooth", "Ch. 2, square"]
+    caption = (
+        f"The domains of the toy study: windows of {LENGTH} steps and two channels, half of them of each "
+        f"class. Waves have amplitude 1 and 1/{1 / CYCLES[0]:.0f} to {CYCLES[1]:.0f} cycles a window."
+    )
+    lines = [
+        [escape(f"{value:g}" if isinstance(value, float) else str(value)) for value in domain]
+        for domain in table.itertuples(index=False)
+    ]
+    return _write("toy_attributes", table, caption, heads, [lines], out, "llrrlll")
+
+
+def target_risk(study: Study, runs_folder: str | Path, out: str | Path) -> list[Path]:
+    """Write each method's numbers, averaged over the sources."""
+    every = runs(study, runs_folder)
+    table = summarise(every[every["source"] == MEAN])
+    found = rank_correlation(every)
+    caption = (
+        "The toy study: mean over the sources of the risk and of the H-divergence to the target, their sum "
+        f"in the bound (risk + divergence / 2), and the target risk. {notes(study, every)} Spearman's rank "
+        f"correlation of average H-divergence and target risk is {found['runs']:.2f} over all "
+        f"{found['n']} runs, {found['methods']:.2f} over the methods' means and {found['within']:.2f} among "
+        "the seeds of a method. Best in bold, second best underlined."
+    )
+    columns = [*QUANTITIES, "iterations"]
+    blocks = [
+        [[escape(_marked(group)), *(_cell(group, table, name) for name in columns)] for group in part]
+        for part in _blocks(study, table)
+    ]
+    heads = ["Method", *QUANTITIES.values(), "Iterations"]
+    return _write("target_risk", table, caption, heads, blocks, out, "lrrrrr")
+
+
+def target_risk_full(study: Study, runs_folder: str | Path, out: str | Path) -> list[Path]:
+    """Write each method's numbers for every source."""
+    every = runs(study, runs_folder)
+    table = summarise(every)
+    caption = (
+        "The toy study: the terms of the bound for every source, its risk and its H-divergence to the "
+        f"target, their sum (risk + divergence / 2), and the target risk. {notes(study, every)}"
+    )
+    blocks = []
+    for part in _blocks(study, table):
+        for group in part:
+            lines: list[list[str]] = []
+            for source, own in group.groupby("source", sort=False):
+                numbers = [_text(own, name) for name in QUANTITIES]
+                if lines:
+                    lines.append(["", str(source), *numbers[:-1], ""])
+                else:
+                    lines.append([_marked(group), str(source), *numbers])
+            blocks.append([[escape(cell) for cell in line] for line in lines])
+    heads = ["Method", "Source", *QUANTITIES.values()]
+    return _write("target_risk_full", table, caption, heads, blocks, out, "llrrrr")
+
+
+def _blocks(study: Study, table: pd.DataFrame) -> list[list[pd.DataFrame]]:
+    """The variants' parts of a table: others, then ours."""
+    ours = study.toy.get("ours", [])
+    groups = dict(list(table.groupby("variant", sort=False)))
+    parts = [[g for v, g in groups.items() if (v in ours) == own] for own in (False, True)]
+    return [part for part in parts if part]
+
+
+def _marked(group: pd.DataFrame) -> str:
+    return group["label"].iloc[0] + ("†" if group["not_stopped"].iloc[0] else "")
+
+
+def _text(group: pd.DataFrame, quantity: str) -> str:
+    [line] = group[group["quantity"] == quantity].itertuples()
+    if not line.n:
+        return "--"
+    digits = 0 if quantity == "iterations" else 3
+    spread = f" ± {line.std:.{digits}f}" if line.n > 1 else ""
+    return f"{line.mean:.{digits}f}{spread}"
+
+
+def _cell(group: pd.DataFrame, table: pd.DataFrame, quantity: str) -> str:
+    """A cell, the lowest printed mean of its column bold, the next underlined.
+
+    Source risks are not ranked: the stopping rule makes them alike.
+    """
+    text = _text(group, quantity)
+    number, _, spread = text.partition(" ")
+    if quantity in ("source_risk", "iterations") or number == "--":
+        return escape(text)
+    means = table.loc[table["quantity"] == quantity, "mean"].dropna()
+    printed = sorted({f"{mean:.3f}" for mean in means}, key=float)
+    command = {0: r"\textbf", 1: r"\underline"}.get(printed.index(number))
+    return (f"{command}{{{number}}}" if command else escape(number)) + escape(f" {spread}" if spread else "")
+
+
+def _write(
+    name: str,
+    table: pd.DataFrame,
+    caption: str,
+    heads: Iterable[str],
+    blocks: Iterable[list[list[str]]],
+    out: str | Path,
+    columns: str,
+) -> list[Path]:
+    lines = [r"\toprule", row(map(escape, heads))]
+    for block in blocks:
+        lines += [r"\midrule", *(row(cells) for cells in block)]
+    lines.append(r"\bottomrule")
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"{name}.tex", folder / f"{name}.csv"]
+    paths[0].write_text(document(name, caption, columns, lines), encoding="utf-8", newline="\n")
+    table.to_csv(paths[1], index=False, lineterminator="\n")
+    return paths

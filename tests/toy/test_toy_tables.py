@@ -1,0 +1,119 @@
+"""The toy tables and figures: functions of records alone, with every gap said."""
+
+import copy
+
+import pandas as pd
+import pytest
+import yaml
+
+from tsdg import records
+from tsdg.cli import main
+from tsdg.records import Run
+from tsdg.toy import figures, tables
+from tsdg.toy.train import train
+
+
+@pytest.fixture(scope="module")
+def base():
+    """A record as training leaves it."""
+    config = {
+        "method": "erm", "forward": "joint", "options": {}, "clusters": None, "protocol": "small",
+        "iterations": 1, "risk_threshold": 0.2, "batch_size": 2,
+        "learning_rate": 0.001, "weight_decay": 0.0, "decay_at": 0.8, "decay": 0.1,
+    }  # fmt: skip
+    return train(Run("toy", "erm", "D", 0, "fixed"), config, {})
+
+
+@pytest.fixture
+def runs(toy_study, base, tmp_path):
+    """Records with numbers of our choice: one not stopped, one diverged."""
+    folder = tmp_path / "runs"
+    for i, run in enumerate(toy_study.toy_runs()):
+        one = copy.deepcopy(base)
+        one["run"] |= {"variant": run.variant, "seed": run.seed}
+        one["stopped_at"] = None if i == 0 else 1
+        for source, risk, divergence in (("A", 0.1, 2.0), ("B", 0.3, 0.8), ("C", 0.05, 1.7)):
+            one["checkpoints"][0]["validation"][source]["accuracy"] = 1 - risk - i / 100
+            one["divergence"][source]["value"] = divergence + i / 10
+        one["checkpoints"][0]["target"]["accuracy"] = 1 - (0.2, 0.4, 0.1, 0.3)[i]
+        if i == 3:
+            one |= {"status": "diverged", "diverged_at": 1, "checkpoints": []}
+        records.write(folder / records.run_path(run), one)
+    return folder
+
+
+def test_numbers(toy_study, runs):
+    table = tables.summarise(tables.runs(toy_study, runs)).set_index(["variant", "source", "quantity"])
+    risk = table.loc["erm", "B", "source_risk"]
+    assert (risk["mean"], risk["n"], risk["not_stopped"]) == (pytest.approx(0.305), 2, 1)
+    assert risk["std"] == pytest.approx(0.01 / 2**0.5)
+    assert table.loc["erm", "A", "sum"]["mean"] == pytest.approx(0.105 + 2.05 / 2)
+    assert table.loc["erm", "mean", "divergence"]["mean"] == pytest.approx(1.55)
+    assert table.loc["erm", "mean", "target_risk"]["mean"] == pytest.approx(0.3)
+    ours = table.loc["ours", "mean", "target_risk"]
+    assert (ours["mean"], ours["n"], ours["seeds"], ours["diverged"]) == (pytest.approx(0.1), 1, 2, 1)
+
+
+def test_rank_correlation(toy_study, runs):
+    found = tables.rank_correlation(tables.runs(toy_study, runs))
+    assert found["n"] == 3
+    assert found["runs"] == pytest.approx(-0.5)  # divergences rise, risks are 0.2, 0.4, 0.1
+    assert found["methods"] == pytest.approx(-1)
+
+
+def test_gaps_are_said(toy_study, runs):
+    (runs / records.run_path(toy_study.toy_runs()[1])).unlink()
+    text = tables.notes(toy_study, tables.runs(toy_study, runs))
+    assert "never met the stopping rule, and count as they ended: ERM 1." in text
+    assert "Diverged runs, which do not count: Ours, {A, B} aligned 1." in text
+    assert "Missing runs, which do not count: ERM 1." in text
+    assert "numbers are not at hand" in text
+
+
+def test_files(toy_study, runs, tmp_path):
+    for name in ("toy_attributes", "target_risk", "target_risk_full"):
+        tex, csv = getattr(tables, name)(toy_study, runs, tmp_path)
+        assert (tex.name, csv.name) == (f"{name}.tex", f"{name}.csv")
+        assert "&" in tex.read_text()
+        assert len(pd.read_csv(csv)) > 3
+    text = (tmp_path / "target_risk.tex").read_text()
+    assert r"ERM$^\dagger$ & 0.155 $\pm$ 0.007 & \textbf{1.550} $\pm$ 0.071" in text
+    assert r"\textbf{0.100}" in text
+    assert r"\underline{0.300} $\pm$ 0.141" in text
+    assert r"Ours, \{A, B\} aligned & 0.170 & \underline{1.700} &" in text
+    attributes = pd.read_csv(tmp_path / "toy_attributes.csv").set_index("domain")
+    assert attributes["noise_std"].to_dict() == {"A": 2, "B": 4, "C": 2, "D": 4}
+    assert attributes["samples"].to_dict() == {"A": 400, "B": 400, "C": 400, "D": 1200}
+
+
+def test_figures_are_reproducible(toy_study, runs, tmp_path):
+    for name in ("toy_dataset", "divergence_vs_risk"):
+        first, second = (getattr(figures, name)(toy_study, runs, tmp_path / part) for part in "12")
+        assert [path.suffix for path in first] == [".pdf", ".png"]
+        assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("train", "--variant", "ous"), "'ous' is not a variant of the toy study, did you mean 'ours'?"),
+        (("train", "--variant", "erm", "--set", "toy.seed=2"), "unknown key 'seed', did you mean 'seeds'?"),
+        (
+            ("train", "--variant", "ours", "--set", "toy.variants.ours.clusters=[[A, B]]"),
+            "must hold each of its domains once",
+        ),
+        (
+            ("train", "--variant", "ours", "--set", "toy.variants.ours.augment=true"),
+            "the toy study has no augmentation",
+        ),
+        (("table", "target_risk", "--set", "toy.variants.ours.hparams.lambd=1"), "did you mean 'lambda'?"),
+        (("train", "--variant", "erm", "--params", "without.yaml"), "has no key `toy`"),
+    ],
+)
+def test_bad_input_is_one_line(project, toy_params, capsys, arguments, words):
+    (project / "params.yaml").rename("without.yaml")
+    (project / "params.yaml").write_text(yaml.safe_dump(toy_params))
+    assert main(["toy", *arguments]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("tsdg toy: error: ")
+    assert words in line
