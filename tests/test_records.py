@@ -58,7 +58,7 @@ def test_a_failed_write_leaves_the_old_record_and_no_temporary(tmp_path, monkeyp
         raise OSError("disk full")
 
     monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(InputError, match="record.json: .* (disk full).*same command again"):
+    with pytest.raises(InputError, match=r"record.json: .* \(disk full\).*same command again"):
         records.write(path, make_record(RUN, ((100, 0.9, 0.9),)))
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
