@@ -80,7 +80,8 @@ def accuracy_by_target(
     remarks = textwrap.wrap(" ".join(notes(selected, layout)), 160)
     text = 0.1 * len(remarks)
     foot = text + 0.72  # axis label and legend
-    height = lines * (0.55 + 0.125 * len(layout["rows"])) + foot
+    panel_height, gap = 0.2 + 0.125 * len(layout["rows"]), 0.35
+    height = lines * (panel_height + gap) + foot
     with style():
         figure = Figure(figsize=(PAGE, height))
         axes = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
@@ -98,7 +99,7 @@ def accuracy_by_target(
             lowest = axes[(len(facets) - 1 - column) // columns, column]
             lowest.set_xlabel(METRICS["accuracy"].heading)
             lowest.tick_params(labelbottom=True)
-        figure.subplots_adjust(left=0.19, right=0.98, wspace=0.1, hspace=0.2)
+        figure.subplots_adjust(left=0.19, right=0.98, wspace=0.1, hspace=gap / panel_height)
         figure.subplots_adjust(top=1 - 0.25 / height, bottom=foot / height)
         handles = _legend(layout, bool(paper["paper"].notna().any()))
         figure.legend(
