@@ -277,6 +277,8 @@ class Study:
             if methods.get(row["method"]).uses_clusters and "clusters" not in row:
                 raise InputError(f"toy.variants.{name}: {row['method']} needs clusters, e.g. [[A, B], [C]]")
             self.toy_config(name)
+        for name in self.params.get("toy", {}).get("ours", []):
+            _known(name, self.toy["variants"], "toy.ours", "variant of the toy study")
         for name, entry in self.tables.items():
             where = f"tables.{name}"
             _known(entry["dataset"], self.datasets, f"{where}.dataset", "data set")

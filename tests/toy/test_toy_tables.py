@@ -107,6 +107,7 @@ def test_figures_are_reproducible(toy_study, runs, tmp_path):
             "the toy study has no augmentation",
         ),
         (("table", "target_risk", "--set", "toy.variants.ours.hparams.lambd=1"), "did you mean 'lambda'?"),
+        (("table", "target_risk", "--set", "toy.ours=[our]"), "toy.ours: 'our' is not a variant of the toy"),
         (("train", "--variant", "erm", "--params", "without.yaml"), "has no key `toy`"),
     ],
 )

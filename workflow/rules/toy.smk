@@ -9,10 +9,7 @@ if "toy" in study.params:
         "table": ["toy_attributes", "target_risk", "target_risk_full"],
         "figure": ["toy_dataset", "divergence_vs_risk"],
     }
-    TOY_OUTPUTS = {
-        "table": ["results/tables/{name}.tex", "results/tables/{name}.csv"],
-        "figure": ["results/figures/{name}.png", "results/figures/{name}.pdf"],
-    }
+    TOY_SUFFIXES = {"table": ["tex", "csv"], "figure": ["png", "pdf"]}
 
     def toy_identity(wildcards):
         """What of the study decides a variant's toy results."""
@@ -73,7 +70,13 @@ if "toy" in study.params:
                 input:
                     records=[] if name in ("toy_attributes", "toy_dataset") else TOY_RECORDS,
                 output:
-                    expand(TOY_OUTPUTS[kind], name=name),
+                    report(
+                        f"results/{kind}s/{name}.{TOY_SUFFIXES[kind][0]}",
+                        caption="../report/toy.rst",
+                        category="Toy study",
+                        labels={"result": name.replace("_", " ")},
+                    ),
+                    f"results/{kind}s/{name}.{TOY_SUFFIXES[kind][1]}",
                 log:
                     f"logs/{kind}/{name}.log",
                 benchmark:
@@ -95,4 +98,8 @@ def toy_results():
     """What the toy study makes."""
     if "toy" not in study.params:
         return []
-    return [path for kind, names in TOY_RESULTS.items() for path in expand(TOY_OUTPUTS[kind][0], name=names)]
+    return [
+        f"results/{kind}s/{name}.{TOY_SUFFIXES[kind][0]}"
+        for kind, names in TOY_RESULTS.items()
+        for name in names
+    ]

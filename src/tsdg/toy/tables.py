@@ -127,7 +127,8 @@ def notes(study: Study, table: pd.DataFrame) -> str:
         f"Mean ± standard deviation (n-1) over {entry['seeds']} seeds, each with its own data.",
         f"Training stops when the mean error rate on the whole source sets is below "
         f"{entry['risk_threshold']}, and after {entry['iterations']:,} iterations at most.",
-        "The paper shows one run; its numbers are not at hand, so none are compared.",
+        "The paper shows one run of DANN-DG, CDANN-DG and ours with {A, B} aligned; its numbers are not at "
+        "hand, so none are compared.",
     ]
     words = {
         "not stopped": "† Runs that never met the stopping rule, and count as they ended",

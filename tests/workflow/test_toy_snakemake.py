@@ -1,0 +1,17 @@
+"""The toy study in the workflow: planned when the study has it, and only as much as is asked for."""
+
+from tiny import Workflow
+
+TOY = (
+    "toy={seeds: 6, iterations: 10, risk_threshold: 0.2, "
+    "variants: {erm: {label: ERM, method: erm}, dann: {label: DANN-DG, method: dann}}}"
+)
+
+
+def test_one_target_each(finished: Workflow) -> None:
+    # Six seeds are a block of five and a block of one, for each variant.
+    tables = {"toy_attributes": 1, "target_risk": 1, "target_risk_full": 1}
+    figures = {"toy_dataset": 1, "divergence_vs_risk": 1}
+    assert finished.plan("--config", TOY) == {"toy_train_0": 2, "toy_train_5": 2} | tables | figures
+    data = ("results/tables/toy_attributes.tex", "results/figures/toy_dataset.pdf")
+    assert finished.plan("--config", TOY, "--", *data) == {"toy_attributes": 1, "toy_dataset": 1}
