@@ -82,7 +82,7 @@ def test_the_golden_table(tmp_path):
     assert rows["irm"][0] == [r"\textbf{80.0}", "10.0", "45.0"]
     assert rows[r"Ours\_\{$\lambda$\}"][0] == [r"\textbf{80.0}", r"\textbf{91.0}", r"\textbf{85.5}"]
     assert rows["ERM"][1] == [r"\textbf{10.0}"] * 3
-    assert text.count("\\hdashline\nOurs") == 2
+    assert text.count("\\hdashline\\addlinespace\nOurs") == 2
     assert "Toy. Protocol paper: 3 seeds, 20 hyperparameter draws, 3,000 iterations. Best in" in text
 
 

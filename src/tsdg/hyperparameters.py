@@ -1,5 +1,6 @@
 """The table of hyperparameters, made from the registry of methods."""
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -30,6 +31,13 @@ def hyperparameters(names: Iterable[str] = tuple(methods.METHODS)) -> pd.DataFra
     return pd.DataFrame(rows, columns=columns)
 
 
+def _mathematics(search: str) -> str:
+    """A distribution's text as LaTeX: ``floor(10^U(0, 4))`` becomes a floor of a power."""
+    text = re.sub(r"\^(U\([^)]*\))", r"^{\1}", search.replace("{", r"\{").replace("}", r"\}"))
+    text = re.sub(r"floor\((.*)\)$", r"\\lfloor \1 \\rfloor", text)
+    return f"${text}$" if text else ""
+
+
 def render(folder: str | Path) -> list[Path]:
     """Write ``hyperparameter.csv`` and ``hyperparameter.tex``; return their paths."""
     table = hyperparameters()
@@ -42,7 +50,7 @@ def render(folder: str | Path) -> list[Path]:
         first = i == 0 or table["method"][i - 1] != line.method
         name = SYMBOLS.get(line.hyperparameter, line.hyperparameter.replace("_", " "))
         shown = [line.method, line.batch_normalization] if first else ["", ""]
-        lines.append(row([escape(cell) for cell in (*shown, name, line.fixed, line.search)]))
+        lines.append(row([*(escape(cell) for cell in (*shown, name, line.fixed)), _mathematics(line.search)]))
     lines.append(r"\bottomrule")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)

@@ -498,7 +498,7 @@ def _latex(name: str, table: pd.DataFrame, text: str, layout: Mapping[str, Any])
         lines.append(r"\midrule")
         for i, variant in enumerate(variants):
             if variant in ours and i and variants[i - 1] not in ours:
-                lines.append(r"\hdashline")
+                lines.append(r"\addlinespace\hdashline\addlinespace")
             printed = [_latex_cell(cells[c.dataset, variant, c.target, c.metric]) for c in columns]
             lines.append(row([escape(_label(layout, variant)), *printed]))
     lines.append(r"\bottomrule")
