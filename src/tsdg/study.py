@@ -277,6 +277,8 @@ class Study:
             if methods.get(row["method"]).uses_clusters and "clusters" not in row:
                 raise InputError(f"toy.variants.{name}: {row['method']} needs clusters, e.g. [[A, B], [C]]")
             self.toy_config(name)
+        if "toy" in self.params and "toy" in self.datasets:
+            raise InputError("datasets.toy: the toy study's records have that name; choose another")
         for name in self.params.get("toy", {}).get("ours", []):
             _known(name, self.toy["variants"], "toy.ours", "variant of the toy study")
         for name, entry in self.tables.items():

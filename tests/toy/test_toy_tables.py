@@ -12,6 +12,9 @@ from tsdg.records import Run
 from tsdg.toy import figures, tables
 from tsdg.toy.train import train
 
+DOMAINS = "{A: {}, B: {}, C: {}}"
+DATASET = f"{{kind: bearings, raw: a, source: official, backbone: har, split: random, domains: {DOMAINS}}}"
+
 
 @pytest.fixture(scope="module")
 def base():
@@ -108,6 +111,10 @@ def test_figures_are_reproducible(toy_study, runs, tmp_path):
         ),
         (("table", "target_risk", "--set", "toy.variants.ours.hparams.lambd=1"), "did you mean 'lambda'?"),
         (("table", "target_risk", "--set", "toy.ours=[our]"), "toy.ours: 'our' is not a variant of the toy"),
+        (
+            ("table", "target_risk", "--set", f"datasets.toy={DATASET}"),
+            "datasets.toy: the toy study's records",
+        ),
         (("train", "--variant", "erm", "--params", "without.yaml"), "has no key `toy`"),
     ],
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from tsdg import records
-from tsdg.data.toy import generate
+from tsdg.data.toy import TARGET, generate
 from tsdg.errors import InputError
 from tsdg.fingerprint import code_fingerprint
 from tsdg.job import keep_freed_memory
@@ -28,7 +28,7 @@ def train_job(study: Study, variant: str, seeds: Iterable[int], out: Path) -> li
     config, hparams = study.toy_config(variant), study.toy_hparams(variant)
     paths = []
     for seed in seeds:
-        run = Run("toy", variant, "D", seed, "fixed")
+        run = Run("toy", variant, TARGET, seed, "fixed")
         path = out / records.run_path(run)
         paths.append(path)
         if _is_current(path, config, hparams, seed):
