@@ -113,7 +113,7 @@ def test_figures_are_reproducible(toy_study, runs, tmp_path):
         (("table", "target_risk", "--set", "toy.ours=[our]"), "toy.ours: 'our' is not a variant of the toy"),
         (
             ("table", "target_risk", "--set", f"datasets.toy={DATASET}"),
-            "datasets.toy: the toy study's records",
+            "datasets.toy: the toy study",
         ),
         (("train", "--variant", "erm", "--params", "without.yaml"), "has no key `toy`"),
     ],
