@@ -29,11 +29,21 @@ rule all:
     default_target: True
     input:
         "results/tables/hyperparameter.tex",
-        expand("results/tables/{table}.tex", table=study.tables),
-        expand("results/figures/{table}.png", table=study.tables),
+        "results/tables/datasets.tex",
+        "results/tables/networks.tex",
+        expand("results/tables/{table}.tex", table=tables_at_hand()),
+        expand("results/figures/{table}.png", table=tables_at_hand()),
         toy_results(),
 
 
 rule data:
     input:
-        expand("results/data/{dataset}/card.json", dataset=study.datasets),
+        expand("results/data/{dataset}/card.json", dataset=at_hand()),
+
+
+onstart:
+    for dataset in withheld():
+        print(
+            f"Without {dataset}: its raw files are not in {raw_folder(dataset)} and cannot be fetched",
+            file=sys.stderr,
+        )

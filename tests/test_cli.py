@@ -10,7 +10,10 @@ import yaml
 from tsdg import records
 from tsdg.cli import main
 
-COMMANDS = ("fetch", "simulate", "prepare", "train", "select", "table", "figure", "hparams")
+COMMANDS = (
+    "fetch", "simulate", "prepare", "train", "select", "table", "figure", "show", "datasets", "networks",
+    "hparams",
+)  # fmt: skip
 
 
 @pytest.fixture

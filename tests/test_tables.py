@@ -236,3 +236,10 @@ def test_the_papers_sample_sizes_add_up():
 def test_a_wrong_layout_is_refused(changes, message):
     with pytest.raises(InputError, match=message):
         tables.panels(layout(**changes))
+
+
+def test_few_windows_are_told(tmp_path, monkeypatch):
+    runs = selected(tmp_path, GOLDEN)
+    assert "Few windows" not in tables.caption(runs, layout())
+    monkeypatch.setattr(tables, "FEW", 101)
+    assert "Few windows to test on: P 100, Q 100." in tables.caption(runs, layout())

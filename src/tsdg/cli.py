@@ -76,6 +76,13 @@ def parser() -> argparse.ArgumentParser:
     show = _command(commands, "show", _show, "print a finished table")
     show.add_argument("csv", type=Path, help="the table's csv, e.g. results/tables/bearings.csv")
 
+    datasets = _command(commands, "datasets", _datasets, "write the tables of prepared data sets")
+    datasets.add_argument("data", nargs="+", type=Path, help="folders of prepared data sets")
+    datasets.add_argument("--out", type=Path, default=Path("results/tables"), help="folder")
+
+    networks = _command(commands, "networks", _networks, "write the table of the networks")
+    networks.add_argument("--out", type=Path, default=Path("results/tables"), help="folder")
+
     hparams = _command(commands, "hparams", _hparams, "list the hyperparameters of every draw", study=True)
     hparams.add_argument("--out", type=Path, default=Path("results/hparams.csv"))
     hparams.add_argument(
@@ -207,6 +214,18 @@ def _show(options: argparse.Namespace) -> None:
         wide = wide.loc[part["label"].unique(), part["target"].unique()].rename_axis(index=None, columns=None)
         print(f"{dataset}: {METRICS[metric].heading}, mean over seeds")
         print(wide.to_string(na_rep="--", float_format=f"%.{METRICS[metric].decimals}f"))
+
+
+def _datasets(options: argparse.Namespace) -> None:
+    from tsdg.datasets import render
+
+    print(*render(options.data, options.out), sep="\n")
+
+
+def _networks(options: argparse.Namespace) -> None:
+    from tsdg.architectures import render
+
+    print(*render(options.out), sep="\n")
 
 
 def _hparams(options: argparse.Namespace) -> None:

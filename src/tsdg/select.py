@@ -37,6 +37,7 @@ _TYPES = {
     "iteration": "Int64",
     "validation_accuracy": "float64",
     **dict.fromkeys(METRICS, "float64"),
+    "windows": "Int64",
     "status": "str",
     "draws_found": "int64",
     "draws_expected": "int64",
@@ -83,7 +84,7 @@ def select(
     DataFrame
         One row for each rule, data set, variant, target and seed, sorted. ``status`` is ``finished``,
         ``diverged`` (no metrics) or ``missing`` (no record; no metrics). Accuracies, ECE and AUC are
-        fractions; ``draws_found`` of ``draws_expected`` records exist, ``draws_diverged`` of the found
+        fractions, of so many ``windows`` of the target; ``draws_found`` of ``draws_expected`` records exist, ``draws_diverged`` of the found
         diverged; ``record`` is the selected record's path below `folder`.
 
     Raises
@@ -155,7 +156,7 @@ def _outcome(run: Run, folder: Path, checkpoint: str) -> _Outcome | None:
         for c in record["checkpoints"]
     ]
     validation, chosen = scored[-1] if checkpoint == "last" else max(scored, key=lambda pair: pair[0])
-    metrics = {name: chosen["target"][name] for name in METRICS}
+    metrics = {name: chosen["target"][name] for name in METRICS} | {"windows": chosen["target"].get("n")}
     return _Outcome(run, True, validation, chosen["iteration"], metrics, *facts)
 
 

@@ -50,6 +50,7 @@ import pandas as pd
 from tsdg.errors import InputError
 
 AVERAGE = "Average"
+FEW = 50  # windows of a target, below which a caption gives their number
 
 
 @dataclass(frozen=True)
@@ -176,6 +177,10 @@ def notes(selected: pd.DataFrame, layout: Mapping[str, Any]) -> list[str]:
         found.append(
             f"Simulated raw files ({', '.join(simulated)}): these are not results on real recordings."
         )
+    few = rows[rows["windows"] < FEW].drop_duplicates(["dataset", "target"])
+    if len(few):
+        listing = ", ".join(f"{row.target} {row.windows}" for row in few.sort_values("target").itertuples())
+        found.append(f"Few windows to test on: {listing}.")
     return found + _gap_notes(table, layout)
 
 

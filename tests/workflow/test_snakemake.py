@@ -29,9 +29,10 @@ def test_an_edit_runs_again_what_it_touches(finished: Workflow) -> None:
     assert finished.plan("--config", caption) == {"table": 1}
     penalty = "variants={vrex: {hparams: {penalty: 10}}}"
     penalty = penalty.replace("penalty", _searched("vrex"))
-    assert finished.plan("--config", penalty) == {"train": 1} | RESULTS
+    listed = {"hyperparameter": 1}  # the table of all draws
+    assert finished.plan("--config", penalty) == {"train": 1} | RESULTS | listed
     # Two more draws are one more pack of two draws and three targets.
-    assert finished.plan("--config", "set=[draws=4]") == {"train": 1} | RESULTS
+    assert finished.plan("--config", "set=[draws=4]") == {"train": 1} | RESULTS | listed
 
 
 def test_a_typo_is_one_message(finished: Workflow) -> None:

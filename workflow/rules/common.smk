@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import yaml
 
-from tsdg.data.bearings import choose, read_table
+from tsdg.data.raw import raw_files
 from tsdg.errors import InputError
 from tsdg.fingerprint import code_fingerprint, modules_fingerprint
 from tsdg.records import parse_run_path, run_path
@@ -81,28 +81,33 @@ def study_file(wildcards, output):
 # ---------------------------------------------------------------------------------------------- data
 
 
-@cache
-def recordings(dataset):
-    """Official numbers of the raw recordings that a data set is prepared from."""
-    options = study.dataset(dataset).get("prepare", {})
-    table = read_table(options.get("recordings"))
-    chosen = {key: options[key] for key in ("location", "clock") if key in options}
-    return sorted({view.number for view in choose(table, **chosen)})
-
-
 def raw_folder(dataset):
-    """Where a data set's raw recordings lie."""
+    """Where a data set's raw files lie."""
     entry = study.dataset(dataset)
     return f"data/simulated/{dataset}" if entry["source"] == "simulated" else entry["raw"]
 
 
-def raw_files(wildcards):
-    """The raw recordings of a data set."""
-    return [f"{raw_folder(wildcards.dataset)}/{number}.mat" for number in recordings(wildcards.dataset)]
+@cache
+def raw_paths(dataset):
+    """The raw files of a data set."""
+    return [f"{raw_folder(dataset)}/{name}" for name in raw_files(study.dataset(dataset))]
 
 
-def missing_recordings():
-    """Numbers of official recordings that are not there, by folder.
+def raw_inputs(wildcards):
+    """The raw files that a data set is prepared from."""
+    return raw_paths(wildcards.dataset)
+
+
+class Fetch(NamedTuple):
+    """What a fetching rule has to get."""
+
+    kind: str
+    folder: str
+    paths: list
+
+
+def fetches():
+    """Official files that are not there, by kind and folder.
 
     Only these are a rule's output: whatever lies in the folder already is the user's, and nothing here
     deletes or replaces it.
@@ -110,11 +115,42 @@ def missing_recordings():
     missing = {}
     for dataset, entry in study.datasets.items():
         if entry["source"] == "official":
-            absent = {
-                number for number in recordings(dataset) if not Path(entry["raw"], f"{number}.mat").exists()
-            }
-            missing[entry["raw"]] = missing.get(entry["raw"], set()) | absent
-    return {folder: sorted(numbers) for folder, numbers in missing.items() if numbers}
+            absent = {path for path in raw_paths(dataset) if not Path(path).exists()}
+            key = (entry["kind"], entry["raw"])
+            missing[key] = missing.get(key, set()) | absent
+    return [Fetch(kind, folder, sorted(paths)) for (kind, folder), paths in missing.items() if paths]
+
+
+def fetch_options(fetch):
+    """Options of `tsdg fetch`: Bearings has many files, of which only the missing ones are wanted."""
+    if fetch.kind != "bearings":
+        return ""
+    return "--numbers " + ",".join(sorted((Path(path).stem for path in fetch.paths), key=int))
+
+
+def withheld():
+    """Data sets that cannot be fetched and are not there: `all` goes without them, and says so."""
+    folders = {fetch.folder for fetch in fetches() if fetch.kind == "mimic3"}
+    return [
+        name
+        for name, entry in study.datasets.items()
+        if entry["source"] == "official" and entry["raw"] in folders
+    ]
+
+
+def at_hand():
+    """The other data sets."""
+    return [name for name in study.datasets if name not in withheld()]
+
+
+def tabled_datasets():
+    """Data sets that the tables at hand are about."""
+    return list(dict.fromkeys(study.tables[table]["dataset"] for table in tables_at_hand()))
+
+
+def tables_at_hand():
+    """Tables of the data sets that can be had."""
+    return [name for name, entry in study.tables.items() if entry["dataset"] not in withheld()]
 
 
 def slug(folder):
@@ -131,14 +167,42 @@ def simulate_options(dataset):
     """Options of `tsdg simulate`."""
     entry = study.dataset(dataset)
     options = dict(entry.get("simulate", {}))
+    if entry["kind"] != "bearings":
+        return flags(options)
     if entry.get("prepare", {}).get("location") == "fault" or "recordings" in entry.get("prepare", {}):
         options["location"] = "both"
     return flags(options)
 
 
+def simulate_code(dataset):
+    """Fingerprint of the code that simulates a data set's raw files."""
+    kind = study.dataset(dataset)["kind"]
+    return modules_fingerprint("data.simulate" if kind == "bearings" else f"data.simulate_{kind}")
+
+
 def prepare_options(wildcards):
     """Options of `tsdg prepare`."""
     return flags(study.dataset(wildcards.dataset).get("prepare", {}))
+
+
+def kind_of(wildcards):
+    """The kind of a data set."""
+    return study.dataset(wildcards.dataset)["kind"]
+
+
+def prepare_code(wildcards):
+    """Fingerprint of the code that prepares a data set."""
+    return modules_fingerprint(f"data.{kind_of(wildcards)}", "data.windows")
+
+
+def prepare_memory(wildcards):
+    """Memory limit of a preparation in MB: the largest tables are streamed."""
+    return 4000 if kind_of(wildcards) == "mimic3" else 2000
+
+
+def prepare_minutes(wildcards):
+    """Time limit of a preparation."""
+    return 240 if kind_of(wildcards) == "mimic3" else 30
 
 
 def input_folder(wildcards, input):

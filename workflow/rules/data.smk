@@ -1,28 +1,29 @@
 # Raw recordings, fetched or simulated, and the windowed data sets made from them.
 
 
-# The official recordings that are not in the folder yet. What is complete waits in a folder of its own, so
-# that an interrupted download goes on where it was.
-for folder, numbers in missing_recordings().items():
+# The official files that are not in the folder yet. What is complete waits in a folder of its own, so that an
+# interrupted download goes on where it was. MIMIC-III's cannot be fetched: the command says how to get them.
+for fetch in fetches():
 
     rule:
         name:
-            f"fetch_{slug(folder)}"
+            f"fetch_{fetch.kind}_{slug(fetch.folder)}"
         output:
-            recordings=expand("{folder}/{number}.mat", folder=folder, number=numbers),
+            raw=fetch.paths,
         log:
-            f"logs/fetch/{slug(folder)}.log",
+            f"logs/fetch/{slug(fetch.folder)}.log",
         benchmark:
-            f"results/benchmarks/fetch/{slug(folder)}.tsv"
+            f"results/benchmarks/fetch/{slug(fetch.folder)}.tsv"
         localrule: True
         conda:
             "../../environment.yml"
         params:
-            partial=f"{folder}/.partial",
-            numbers=",".join(map(str, numbers)),
+            kind=fetch.kind,
+            partial=fetch.folder if fetch.kind == "mimic3" else f"{fetch.folder}/.partial",
+            options=fetch_options(fetch),
         shell:
-            "(tsdg fetch bearings --out {params.partial:q} --numbers {params.numbers}"
-            " && mv -n {params.partial:q}/*.mat {params.partial:q}/.."
+            "(tsdg fetch {params.kind} --out {params.partial:q} {params.options}"
+            " && mv -n {params.partial:q}/* {params.partial:q}/.."
             " && rm -r {params.partial:q}) > {log} 2>&1"
 
 
@@ -32,9 +33,7 @@ for dataset in simulated_datasets():
         name:
             f"simulate_{dataset}"
         output:
-            recordings=expand(
-                "data/simulated/{dataset}/{number}.mat", dataset=dataset, number=recordings(dataset)
-            ),
+            raw=raw_paths(dataset),
         log:
             f"logs/simulate/{dataset}.log",
         benchmark:
@@ -42,17 +41,18 @@ for dataset in simulated_datasets():
         conda:
             "../../environment.yml"
         params:
+            kind=study.dataset(dataset)["kind"],
             folder=output_folder,
             options=simulate_options(dataset),
-            code=modules_fingerprint("data.simulate"),
+            code=simulate_code(dataset),
         shell:
-            "tsdg simulate bearings --out {params.folder} {params.options} > {log} 2>&1"
+            "tsdg simulate {params.kind} --out {params.folder} {params.options} > {log} 2>&1"
 
 
 # The card is all that training depends on: it is small and holds the hashes of the rest.
-rule prepare_bearings:
+rule prepare:
     input:
-        recordings=raw_files,
+        raw=raw_inputs,
     output:
         card="results/data/{dataset}/card.json",
         signals="results/data/{dataset}/signals.npy",
@@ -64,12 +64,13 @@ rule prepare_bearings:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=prepare_memory,
+        runtime=prepare_minutes,
     params:
+        kind=kind_of,
         raw=input_folder,
         out=output_folder,
         options=prepare_options,
-        code=modules_fingerprint("data.bearings", "data.windows"),
+        code=prepare_code,
     shell:
-        "tsdg prepare bearings --raw {params.raw:q} --out {params.out} {params.options} > {log} 2>&1"
+        "tsdg prepare {params.kind} --raw {params.raw:q} --out {params.out} {params.options} > {log} 2>&1"

@@ -2,6 +2,8 @@
 
 
 localrules:
+    datasets,
+    networks,
     hyperparameter,
     table,
 
@@ -29,6 +31,59 @@ rule hyperparameter:
         out=output_folder,
     shell:
         "tsdg hparams --params {params.study} --out {output.draws} --tables {params.out} > {log} 2>&1"
+
+
+rule datasets:
+    input:
+        cards=expand("results/data/{dataset}/card.json", dataset=tabled_datasets()),
+    output:
+        about=report(
+            "results/tables/datasets.tex",
+            caption="../report/datasets.rst",
+            category="Tables",
+            labels={"table": "datasets", "format": "LaTeX"},
+        ),
+        about_csv="results/tables/datasets.csv",
+        samples=report(
+            "results/tables/datasets_samplesize.tex",
+            caption="../report/datasets.rst",
+            category="Tables",
+            labels={"table": "datasets_samplesize", "format": "LaTeX"},
+        ),
+        samples_csv="results/tables/datasets_samplesize.csv",
+    log:
+        "logs/table/datasets.log",
+    benchmark:
+        "results/benchmarks/table/datasets.tsv"
+    conda:
+        "../../environment.yml"
+    params:
+        code=modules_fingerprint("datasets", "tables"),
+        out=output_folder,
+    shell:
+        "tsdg datasets $(dirname {input.cards:q}) --out {params.out} > {log} 2>&1"
+
+
+rule networks:
+    output:
+        tex=report(
+            "results/tables/networks.tex",
+            caption="../report/networks.rst",
+            category="Tables",
+            labels={"table": "networks", "format": "LaTeX"},
+        ),
+        tex_csv="results/tables/networks.csv",
+    log:
+        "logs/table/networks.log",
+    benchmark:
+        "results/benchmarks/table/networks.tsv"
+    conda:
+        "../../environment.yml"
+    params:
+        code=modules_fingerprint("architectures", "networks", "tables"),
+        out=output_folder,
+    shell:
+        "tsdg networks --out {params.out} > {log} 2>&1"
 
 
 rule table:

@@ -33,17 +33,17 @@ class _Vital:
 
 
 _VITALS = (
-    _Vital((211, 220045), 88, -3.0, 16, 14, 0.95),
-    _Vital((455, 220179), 122, 4.0, -17, 18, 0.9),
-    _Vital((8441, 220180), 64, -3.0, -8, 11, 0.9),
-    _Vital((456, 220181), 82, 0.0, -11, 12, 0.9),
-    _Vital((618, 220210), 18, 0.7, 5, 4, 0.9),
-    _Vital((646, 220277), 97, -0.4, -3, 2, 0.9),
-    _Vital((676, 223762), 37.0, -0.15, 0.3, 0.6, 0.3),
-    _Vital((807, 225664), 135, 5.0, 25, 35, 0.25),
-    _Vital((184, 220739), 3.6, -0.1, -1.4, 0.7, 0.3),
-    _Vital((454, 223901), 5.7, -0.1, -1.8, 0.8, 0.3),
-    _Vital((723, 223900), 4.4, -0.2, -1.9, 1.0, 0.3),
+    _Vital((211, 220045), 88, -3.0, 8, 14, 0.95),
+    _Vital((455, 220179), 122, 4.0, -9, 18, 0.9),
+    _Vital((8441, 220180), 64, -3.0, -4, 11, 0.9),
+    _Vital((456, 220181), 82, 0.0, -5, 12, 0.9),
+    _Vital((618, 220210), 18, 0.7, 2.0, 4, 0.9),
+    _Vital((646, 220277), 97, -0.4, -0.8, 2, 0.9),
+    _Vital((676, 223762), 37.0, -0.15, 0.1, 0.6, 0.3),
+    _Vital((807, 225664), 135, 5.0, 12, 35, 0.25),
+    _Vital((184, 220739), 3.6, -0.1, -0.4, 0.9, 0.3),
+    _Vital((454, 223901), 5.7, -0.1, -0.5, 1.0, 0.3),
+    _Vital((723, 223900), 4.4, -0.2, -0.6, 1.2, 0.3),
 )
 _OTHER_ITEM = 128  # of no variable
 _GROUPS = ((20, 45), (46, 65), (66, 85), (86, 99))
@@ -187,7 +187,7 @@ def _events(stays: pd.DataFrame, rows: int, seed: list[int]) -> pa.Table:
     metavision = (stays["DBSOURCE"] == "metavision").to_numpy().astype(int)
     parts = []
     for vital in _VITALS:
-        own = rng.normal(0, 0.7 * vital.spread, (len(stays), 1))
+        own = rng.normal(0, 0.8 * vital.spread, (len(stays), 1))
         value = vital.level + vital.age * group + vital.dying * course + own
         value = value + rng.normal(0, 0.6 * vital.spread, (len(stays), length))
         if vital.level < 6:  # a score

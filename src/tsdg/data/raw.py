@@ -1,0 +1,31 @@
+"""Which raw files a data set of the study is prepared from."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tsdg.data import bearings, hhar, mimic3
+
+
+def raw_files(entry: Mapping[str, Any]) -> list[str]:
+    """Names of the files in the raw folder of a data set, there or not.
+
+    Where a table may be compressed, it is the one that is there.
+
+    Parameters
+    ----------
+    entry : mapping
+        The data set's entry in params.yaml.
+    """
+    if entry["kind"] == "bearings":
+        options = entry.get("prepare", {})
+        chosen = {key: options[key] for key in ("location", "clock") if key in options}
+        views = bearings.choose(bearings.read_table(options.get("recordings")), **chosen)
+        return [f"{number}.mat" for number in sorted({view.number for view in views})]
+    if entry["kind"] == "hhar":
+        names = [[hhar.CSV, hhar.ZIP]]
+    else:
+        names = [[f"{table}.csv", f"{table}.csv.gz"] for table in mimic3.TABLES]
+    if entry["source"] == "simulated":
+        return [plain for plain, _ in names]
+    return [next((n for n in either if Path(entry["raw"], n).exists()), either[-1]) for either in names]
