@@ -84,8 +84,8 @@ def select(
     DataFrame
         One row for each rule, data set, variant, target and seed, sorted. ``status`` is ``finished``,
         ``diverged`` (no metrics) or ``missing`` (no record; no metrics). Accuracies, ECE and AUC are
-        fractions, of so many ``windows`` of the target; ``draws_found`` of ``draws_expected`` records exist, ``draws_diverged`` of the found
-        diverged; ``record`` is the selected record's path below `folder`.
+        fractions, of so many ``windows`` of the target; ``draws_found`` of ``draws_expected`` records exist,
+        ``draws_diverged`` of the found diverged; ``record`` is the selected record's path below `folder`.
 
     Raises
     ------
