@@ -31,10 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, BrokenPipeError):
             sys.stderr.close()
             return 1
-        print(
-            f"tsdg {options.name}: error: {error.filename}: {error.strerror}; choose another place",
-            file=sys.stderr,
-        )
+        where, why = error.filename or "output", error.strerror or error
+        print(f"tsdg {options.name}: error: {where}: {why}; choose another place", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(f"tsdg {options.name}: interrupted; what was finished is kept", file=sys.stderr)
