@@ -2,6 +2,7 @@
 
 import copy
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
@@ -61,7 +62,9 @@ def test_rank_correlation(toy_study, runs):
     found = tables.rank_correlation(tables.runs(toy_study, runs))
     assert found["n"] == 3
     assert found["runs"] == pytest.approx(-0.5)  # divergences rise, risks are 0.2, 0.4, 0.1
-    assert found["methods"] == pytest.approx(-1)
+    assert np.isnan(found["methods"])  # of two methods there is none
+    assert found["within"] == pytest.approx(1)
+    assert tables._correlations(tables.runs(toy_study, runs)).endswith("a method. ")
 
 
 def test_gaps_are_said(toy_study, runs):

@@ -89,9 +89,10 @@ if "toy" in study.params:
                     code=modules_fingerprint("toy.tables", "toy.figures", "tables", "figures", "data.toy"),
                     study=study_file,
                     kind=kind,
+                    name=name,
                     out=output_folder,
                 shell:
-                    f"tsdg toy {{params.kind}} {name} --params {{params.study}} --out {{params.out}} > {{log}} 2>&1"
+                    "tsdg toy {params.kind} {params.name} --params {params.study} --out {params.out} > {log} 2>&1"
 
 
 def toy_results():

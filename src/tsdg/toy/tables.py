@@ -4,6 +4,7 @@ The bound is that of Ben-David et al. (A theory of learning from different domai
 source risk + half the divergence + a constant. The tables show the first two terms and their sum.
 """
 
+import math
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -103,20 +104,38 @@ def rank_correlation(table: pd.DataFrame) -> dict[str, float]:
     Returns
     -------
     dict
-        ``runs``: over all runs, with its ``p``; ``methods``: over the means of each variant; ``within``: over
+        ``n`` runs; ``runs``: over all of them; ``methods``: over the means of each variant; ``within``: over
         all runs, each less its variant's mean, that is, whether the seeds of one method follow the claim.
     """
     means = table[table["source"] == MEAN].dropna(subset=["divergence"])
     pair = means[["divergence", "target_risk"]]
     by_variant = means.groupby("variant")[["divergence", "target_risk"]]
-    overall = spearmanr(pair)
+    within = pair - by_variant.transform("mean")
     return {
         "n": len(pair),
-        "runs": float(overall.statistic),
-        "p": float(overall.pvalue),
-        "methods": float(spearmanr(by_variant.mean()).statistic),
-        "within": float(spearmanr(pair - by_variant.transform("mean")).statistic),
+        "runs": _spearman(pair),
+        "methods": _spearman(by_variant.mean()),
+        "within": _spearman(within),
     }
+
+
+def _spearman(pair: pd.DataFrame) -> float:
+    """Rank correlation of two columns; NaN where one is constant or there are fewer than three rows."""
+    if len(pair) < 3 or (pair.nunique() == 1).any():
+        return math.nan
+    return float(spearmanr(pair).statistic)
+
+
+def _correlations(table: pd.DataFrame) -> str:
+    found = rank_correlation(table)
+    places = {
+        "runs": f"over all {found['n']} runs",
+        "methods": "over the methods' means",
+        "within": "among the seeds of a method",
+    }
+    known = [f"{found[key]:.2f} {where}" for key, where in places.items() if not math.isnan(found[key])]
+    what = "Spearman's rank correlation of average H-divergence and target risk: "
+    return f"{what}{', '.join(known)}. " if known else ""
 
 
 def notes(study: Study, table: pd.DataFrame) -> str:
@@ -174,13 +193,10 @@ def target_risk(study: Study, runs_folder: str | Path, out: str | Path) -> list[
     """Write each method's numbers, averaged over the sources."""
     every = runs(study, runs_folder)
     table = summarise(every[every["source"] == MEAN])
-    found = rank_correlation(every)
     caption = (
         "The toy study: mean over the sources of the risk and of the H-divergence to the target, their sum "
-        f"in the bound (risk + divergence / 2), and the target risk. {notes(study, every)} Spearman's rank "
-        f"correlation of average H-divergence and target risk is {found['runs']:.2f} over all "
-        f"{found['n']} runs, {found['methods']:.2f} over the methods' means and {found['within']:.2f} among "
-        "the seeds of a method. Best in bold, second best underlined."
+        f"in the bound (risk + divergence / 2), and the target risk. {notes(study, every)} "
+        f"{_correlations(every)}Best in bold, second best underlined."
     )
     columns = [*QUANTITIES, "iterations"]
     blocks = [
