@@ -1,6 +1,7 @@
 # make quickstart   the main job on simulated recordings, from installation to table
 # make test         the tests
 # make lint         the linters
+# make bench        speed against a plain training loop
 # make clean        delete what quickstart made (make distclean: the installation too)
 PYTHON ?= python3
 CORES ?= 2
@@ -10,7 +11,7 @@ INSTALLED := .venv/.installed
 QUICK := snakemake --directory quickstart --configfile params.yaml --cores $(CORES) \
 	--config protocol=quick runs_per_job=8 'datasets={bearings: {source: simulated, simulate: {seconds: 1.5}}}'
 
-.PHONY: help install quickstart test lint clean distclean
+.PHONY: help install quickstart test lint bench clean distclean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -52,12 +53,9 @@ lint: $(INSTALLED)
 	snakefmt --line-length 110 --check Snakefile workflow
 	snakemake --lint
 
-ifneq ($(wildcard benchmarks),)
-.PHONY: bench
 bench: $(INSTALLED)
-	@echo "== Benchmarks"
-	@for script in benchmarks/*.py; do echo "$$script"; python "$$script" || exit 1; done
-endif
+	@echo "== Ratios to a plain training loop (minutes)"
+	@python benchmarks/run.py
 
 clean:
 	rm -rf quickstart .pytest_cache .mypy_cache .ruff_cache
