@@ -37,6 +37,8 @@ quickstart: $(INSTALLED)
 	@echo
 	@tsdg show quickstart/results/tables/bearings.csv
 	@echo
+	@echo "Simulated recordings, one seed, 120 small batches: these numbers show that all works, and are no results."
+	@echo
 	@echo "Table   quickstart/results/tables/bearings.tex (all numbers: bearings.csv)"
 	@echo "Figure  quickstart/results/figures/bearings.png"
 	@echo "Report  quickstart/report.html"

@@ -168,6 +168,10 @@ def _select(options: argparse.Namespace) -> None:
     out = options.out or Path("results/selected") / f"{options.table}.csv"
     selected = select(study.table_runs(options.table), options.runs, checkpoint=study.params["checkpoint"])
     write_csv(selected, out)
+    chosen = selected[selected["rule"] == "per_seed"]
+    found, expected = (int(chosen[f"draws_{which}"].sum()) for which in ("found", "expected"))
+    if found < expected:
+        print(f"{found} of {expected} runs of {options.table} are in {options.runs}", file=sys.stderr)
     print(out)
 
 

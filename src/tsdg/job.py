@@ -74,6 +74,11 @@ def train_job(
         if chosen.type == "cpu":
             torch.set_num_threads(threads)
             keep_freed_memory()
+        print(
+            f"{variant} on {chosen.type}: {len(missing)} run(s) of {config['iterations']} iterations, "
+            f"evaluated every {config['evaluate_every']}; records go to {out}",
+            flush=True,
+        )
         staging = out / STAGING if len(runs) > 1 else out
 
         def finished(run: Run, record: Mapping[str, Any]) -> None:

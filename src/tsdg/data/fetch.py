@@ -103,11 +103,13 @@ def fetch_bearings(
             problems.append(f"{base_url}{name}: not the official file (no MATLAB file, or another SHA-256)")
         except OSError as error:
             problems.append(f"{out / name}: could not be written ({error.strerror or error})")
-    if problems:
+    if count := len(problems):
+        if unreachable == len(problems):
+            problems = [f"{base_url}: the server cannot be reached"]
         lines = "\n  ".join(problems)
         raise InputError(
-            f"{out}: {len(problems)} of {len(names)} recordings are missing; run the command again to get "
-            f"only these, give a mirror as base_url, or put the files there by hand\n  {lines}"
+            f"{out}: {count} of {len(names)} recordings are missing; run the command again to get "
+            f"only these, give a mirror with --base-url, or put the files there by hand\n  {lines}"
         )
     return [out / name for name in names]
 
