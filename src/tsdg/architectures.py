@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from tsdg.networks import NEGATIVE_SLOPE, BatchNormLeakyReLU, Conv1d, Linear, build
 from tsdg.streams import torch_stream
-from tsdg.tables import document, escape, row
+from tsdg.tables import document, escape, row, write
 
 DATASETS = {  # backbone, channels, time steps, classes
     "Bearings": ("bearings", 1, 4096, 10),
@@ -42,12 +42,7 @@ def render(folder: str | Path) -> list[Path]:
             lines.append(row([*cells, f"{line.parameters:,}" if line.parameters else ""]))
         lines.append(row(["", "All", "", f"{part['parameters'].sum():,}"]))
     lines.append(r"\bottomrule")
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / "networks.csv", folder / "networks.tex"]
-    table.to_csv(paths[0], index=False, lineterminator="\n")
-    paths[1].write_text(document("networks", CAPTION, "lllr", lines), encoding="utf-8", newline="\n")
-    return paths
+    return write("networks", table, document("networks", CAPTION, "lllr", lines), folder)
 
 
 def _layers(backbone: str, channels: int, length: int, classes: int) -> Iterator[tuple[str, str, int]]:

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from tsdg.errors import InputError
-from tsdg.tables import document, escape, row
+from tsdg.tables import document, escape, row, write
 
 TITLES = {"bearings": "Bearings", "hhar": "HHAR", "mimic3": "MIMIC-III"}
 CAPTION = "Data sets as prepared here."
@@ -74,18 +74,9 @@ def render(folders: Iterable[str | Path], out: str | Path) -> list[Path]:
         lines.append(row([escape(_title(line.dataset)), *(f"{cell:,}" for cell in cells)]))
     lines.append(r"\bottomrule")
 
-    out = Path(out)
-    out.mkdir(parents=True, exist_ok=True)
-    written = {
-        "datasets": (about, document("datasets", CAPTION + note, "lrrrrrr", lines)),
-        "datasets_samplesize": (counts, _samples_latex(counts, SAMPLES_CAPTION + note)),
-    }
-    paths = []
-    for name, (table, text) in written.items():
-        table.to_csv(out / f"{name}.csv", index=False, lineterminator="\n")
-        (out / f"{name}.tex").write_text(text, encoding="utf-8", newline="\n")
-        paths += [out / f"{name}.csv", out / f"{name}.tex"]
-    return paths
+    paths = write("datasets", about, document("datasets", CAPTION + note, "lrrrrrr", lines), out)
+    text = _samples_latex(counts, SAMPLES_CAPTION + note)
+    return paths + write("datasets_samplesize", counts, text, out)
 
 
 def _samples_latex(counts: pd.DataFrame, text: str) -> str:

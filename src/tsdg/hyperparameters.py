@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from tsdg import methods
-from tsdg.tables import document, escape, row
+from tsdg.tables import document, escape, row, write
 
 SYMBOLS = {"lambda": "λ", "xi": "ξ"}
 CAPTION = (
@@ -52,9 +52,4 @@ def render(folder: str | Path) -> list[Path]:
         shown = [line.method, line.batch_normalization] if first else ["", ""]
         lines.append(row([*(escape(cell) for cell in (*shown, name, line.fixed)), _mathematics(line.search)]))
     lines.append(r"\bottomrule")
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / "hyperparameter.csv", folder / "hyperparameter.tex"]
-    table.to_csv(paths[0], index=False, lineterminator="\n")
-    paths[1].write_text(document("hyperparameter", CAPTION, "lllll", lines), encoding="utf-8", newline="\n")
-    return paths
+    return write("hyperparameter", table, document("hyperparameter", CAPTION, "lllll", lines), folder)

@@ -28,8 +28,7 @@ from tsdg.errors import InputError
 from tsdg.hparams import draw
 from tsdg.records import Run
 from tsdg.suggest import nearest
-
-PAPER_PROTOCOL = {"seeds": 3, "draws": 20, "iterations": 3000}
+from tsdg.tables import PAPER_PROTOCOL
 
 
 class Study:

@@ -203,16 +203,21 @@ def render(
         names a table of the paper also ``{name}_comparison.csv`` and ``{name}_comparison.md``.
     """
     table, text = summarise(selected, layout), caption(selected, layout)
-    folder = Path(out_folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    contents = {f"{name}.csv": _csv(table), f"{name}.tex": _latex(name, table, text, layout)}
+    paths = write(name, table, _latex(name, table, text, layout), out_folder)
     compared = compare(table, layout)
     if len(compared):
-        contents[f"{name}_comparison.csv"] = _csv(compared)
-        contents[f"{name}_comparison.md"] = _comparison_text(compared, text)
-    for file, content in contents.items():
-        (folder / file).write_text(content, encoding="utf-8", newline="\n")
-    return [folder / file for file in contents]
+        paths += write(f"{name}_comparison", compared, _comparison_text(compared, text), out_folder, ".md")
+    return paths
+
+
+def write(name: str, table: pd.DataFrame, text: str, folder: str | Path, kind: str = ".tex") -> list[Path]:
+    """Write ``{name}.csv`` and the same as text (``.tex`` or ``.md``) into a folder; return both paths."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"{name}.csv", folder / f"{name}{kind}"]
+    table.to_csv(paths[0], index=False, lineterminator="\n")
+    paths[1].write_text(text, encoding="utf-8", newline="\n")
+    return paths
 
 
 def compare(table: pd.DataFrame, layout: Mapping[str, Any]) -> pd.DataFrame:
@@ -456,10 +461,6 @@ def _listing(
     if len(entries) <= _LISTED:
         return ", ".join(entries)
     return f"targets concerned: {', '.join(counts)}; each is listed in the csv file"
-
-
-def _csv(table: pd.DataFrame) -> str:
-    return table.to_csv(index=False, lineterminator="\n")
 
 
 @dataclass(frozen=True)

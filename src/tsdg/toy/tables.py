@@ -14,7 +14,7 @@ from scipy.stats import spearmanr
 from tsdg import records
 from tsdg.data.toy import CYCLES, DOMAINS, LENGTH, SOURCES
 from tsdg.study import Study
-from tsdg.tables import document, escape, row
+from tsdg.tables import document, escape, row, write
 
 MEAN = "mean"  # over the sources
 QUANTITIES = {
@@ -279,9 +279,5 @@ def _write(
     for block in blocks:
         lines += [r"\midrule", *(row(cells) for cells in block)]
     lines.append(r"\bottomrule")
-    folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"{name}.tex", folder / f"{name}.csv"]
-    paths[0].write_text(document(name, caption, columns, lines), encoding="utf-8", newline="\n")
-    table.to_csv(paths[1], index=False, lineterminator="\n")
-    return paths
+    csv, tex = write(name, table, document(name, caption, columns, lines), out)
+    return [tex, csv]
