@@ -206,6 +206,17 @@ def test_draws_and_targets_go_to_their_files(tsdg, project):
         assert record["config"]["iterations"] == 2
 
 
+def test_a_derived_data_set_trains_on_the_others_data(tsdg, project, params):
+    params["datasets"]["part"] = {"of": "tiny", "domains": ["A", "B", "D"]}
+    (project / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
+    assert tsdg(*TRAIN, "--dataset", "part", "--out", "runs")[0] == 0
+    assert written(project / "runs") == ["part/erm/A/seed0/fixed.json"]
+    assert records.read(project / "runs/part/erm/A/seed0/fixed.json")["sources"] == ["B", "D"]
+    code, _, err = tsdg(*replaced(TRAIN, "--target", "C"), "--dataset", "part")
+    assert (code, len(err)) == (2, 1)
+    assert "target 'C' is not a domain of part" in err[0]
+
+
 def test_draws_are_written_as_numbers_ranges_or_fixed(tsdg, project):
     arguments = (*replaced(TRAIN, "--variant", "vrex"), "--out", "runs", "--set", "iterations=1")
     assert tsdg(*arguments, "--draw", "fixed", "2,4", "hp6")[0] == 0

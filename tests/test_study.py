@@ -215,7 +215,96 @@ def test_a_table_needs_the_runs_of_its_rows_and_targets(params):
     assert Counter(runs) == Counter(expected)
     del params["tables"]["tiny"]["targets"]
     assert {run.target for run in Study(params).table_runs("tiny")} == set("ABCD")
-    assert Study(params).layout("tiny")["targets"] == list("ABCD")
+    assert Study(params).layout("tiny")["panels"][0]["targets"] == list("ABCD")
+
+
+def test_a_table_may_have_several_data_sets(params):
+    params["datasets"]["part"] = {"of": "tiny", "domains": ["D", "A", "B"]}
+    one = {"dataset": "tiny", "metrics": ["accuracy"], "targets": ["A"], "title": "All"}
+    two = {"dataset": "part", "metrics": ["ece"], "average_only": True}
+    params["tables"]["tiny"] = {"rows": ["erm"], "caption": "Two.", "arrange": "beside", "panels": [one, two]}
+    study = Study(params)
+    expected = [Run("tiny", "erm", "A", 0, "fixed")]
+    expected += [Run("part", "erm", target, 0, "fixed") for target in "DAB"]
+    assert study.table_runs("tiny") == expected
+    layout = study.layout("tiny")
+    assert layout["panels"] == [one, {**two, "targets": ["D", "A", "B"]}]
+    assert (layout["arrange"], layout["labels"]) == ("beside", {"erm": "ERM"})
+    params["tables"]["tiny"] |= {"title": "Both", "dataset": "tiny"}
+    with pytest.raises(InputError, match=r"tables.tiny.dataset: 'tiny' is wrong: in a table with `panels`"):
+        Study(params)
+    params["tables"]["tiny"] = {"rows": ["erm"], "caption": "None."}
+    with pytest.raises(InputError, match=r"^tables.tiny: key 'dataset', 'metrics' is missing$"):
+        Study(params)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        ("0.dataset", "tny", "tables.tiny.panels.0.dataset: 'tny' is not a data set, did you mean 'tiny'?"),
+        ("1.targets", ["C"], "tables.tiny.panels.1.targets: 'C' is not a domain"),
+        ("1.metrics", ["ece", "auc"], "tables.tiny: all panels must have equally many metrics"),
+        ("1.dataset", "tiny", "tables.tiny: a data set can have one panel"),
+        ("1.average", True, "panels.1: unknown key 'average', did you mean 'average_only'?"),
+    ],
+)
+def test_wrong_panels_are_refused_by_place(params, path, value, words):
+    params["datasets"]["part"] = {"of": "tiny", "domains": ["A", "B", "D"]}
+    panels = [{"dataset": "tiny", "metrics": ["ece"]}, {"dataset": "part", "metrics": ["ece"]}]
+    params["tables"]["tiny"] = {"rows": ["erm"], "caption": "Two.", "panels": panels}
+    number, key = path.split(".")
+    panels[int(number)][key] = value
+    with pytest.raises(InputError) as error:
+        Study(params)
+    assert words in str(error.value)
+
+
+def test_a_derived_data_set_is_the_other_but_for_its_own_values(params):
+    own = {"split": "blocked", "clusters": ["load"], "backbone": "bearings", "standardize": "sources"}
+    params["datasets"]["part"] = {"of": "tiny", "domains": ["D", "A", "B"], **own}
+    params["datasets"]["same"] = {"of": "tiny"}
+    study = Study(params)
+    assert study.dataset("same") == study.dataset("tiny")
+    tiny = params["datasets"]["tiny"]
+    domains = {name: tiny["domains"][name] for name in "DAB"}
+    assert study.dataset("part") == {**tiny, **own, "domains": domains}
+    assert [study.prepared(name) for name in ("tiny", "part", "same")] == ["tiny"] * 3
+    config = study.config("part", "ours-metadata")
+    assert config["domains"] == ["D", "A", "B"]
+    assert config["clusters"] == {"D": 0, "A": 1, "B": 0}
+    assert {run.target for run in study.runs("part", ["erm"])} == set("ABD")
+    assert study.identity("same", "ours-learned") == study.identity("tiny", "ours-learned")
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"of": "tny"}, "datasets.part.of: 'tny' is not a data set with recordings of its own, did you mean"),
+        ({"of": "part"}, "datasets.part.of: 'part' is not a data set with recordings of its own"),
+        ({"of": "tiny", "domains": ["A", "B", "X"]}, "datasets.part.domains: 'X' is not a domain of tiny"),
+        ({"of": "tiny", "domains": ["A", "B"]}, "three domains or more"),
+        ({"of": "tiny", "raw": "there"}, "unknown key 'raw'; known are of, domains"),
+        ({"of": "tiny", "prepare": {}}, "has that one's recordings and windows"),
+        ({"of": "tiny", "splt": "random"}, "datasets.part: unknown key 'splt', did you mean 'split'?"),
+        ({"of": "tiny", "split": "bloked"}, "did you mean 'blocked'?"),
+        ("tiny", "datasets.part: 'tiny' should hold keys"),
+    ],
+)
+def test_a_wrong_derived_data_set_is_refused_by_place(params, entry, words):
+    params["datasets"]["part"] = entry
+    with pytest.raises(InputError) as error:
+        Study(params)
+    assert words in str(error.value)
+
+
+def test_clusters_by_lists_must_fit_a_derived_data_set(params):
+    params["datasets"]["tiny"]["clusters"] = [["A", "B"], ["C", "D"]]
+    params["datasets"]["part"] = {"of": "tiny", "domains": ["A", "B", "C"]}
+    params["tables"]["tiny"] |= {"dataset": "part", "rows": ["ours-metadata"], "ours": [], "targets": ["A"]}
+    with pytest.raises(InputError, match="clusters of data set 'part' must hold each of its domains once"):
+        Study(params)
+    params["datasets"]["part"]["clusters"] = [["A", "B"], ["C"]]
+    assert Study(params).config("part", "ours-metadata")["clusters"] == {"A": 0, "B": 0, "C": 1}
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 20, 64])

@@ -28,7 +28,7 @@ from tsdg.errors import InputError
 from tsdg.hparams import draw
 from tsdg.records import Run
 from tsdg.suggest import nearest
-from tsdg.tables import PAPER_PROTOCOL
+from tsdg.tables import PANEL_KEYS, PAPER_PROTOCOL, layout_problem
 
 
 class Study:
@@ -78,7 +78,7 @@ class Study:
 
     @property
     def datasets(self) -> dict[str, dict]:
-        """Data sets by name."""
+        """Data sets by name, as they are written: see `dataset`."""
         return self.params["datasets"]
 
     @property
@@ -111,8 +111,17 @@ class Study:
         return {"name": self.params["protocol"], **protocol, "reduced": reduced}
 
     def dataset(self, name: str) -> dict[str, Any]:
-        """A data set's entry."""
-        return _entry(self.datasets, name, "data set")
+        """A data set's entry; a derived one's with what it takes over from the other."""
+        entry = _entry(self.datasets, name, "data set")
+        if "of" not in entry:
+            return entry
+        other = self.datasets[entry["of"]]
+        domains = {domain: other["domains"][domain] for domain in entry.get("domains", other["domains"])}
+        return {key: value for key, value in (other | entry).items() if key != "of"} | {"domains": domains}
+
+    def prepared(self, name: str) -> str:
+        """The data set whose prepared data a data set uses: itself, or the one that it is derived of."""
+        return _entry(self.datasets, name, "data set").get("of", name)
 
     def variant(self, name: str) -> dict[str, Any]:
         """A variant's entry."""
@@ -121,6 +130,13 @@ class Study:
     def table(self, name: str) -> dict[str, Any]:
         """A table's entry."""
         return _entry(self.tables, name, "table")
+
+    def panels(self, table: str) -> list[dict[str, Any]]:
+        """A table's data sets, side by side, each with its targets and metrics."""
+        return [
+            {"targets": list(self.dataset(panel["dataset"])["domains"]), **panel}
+            for panel in _panels(self.table(table))
+        ]
 
     def config(self, dataset: str, variant: str) -> dict[str, Any]:
         """Everything that decides a variant's trainings on a data set, but target, seed and draw."""
@@ -229,20 +245,20 @@ class Study:
 
     def table_runs(self, table: str) -> list[Run]:
         """Runs that a table needs."""
-        entry = self.table(table)
-        return self.runs(entry["dataset"], entry["rows"], entry.get("targets"))
+        rows = self.table(table)["rows"]
+        return [
+            run for panel in self.panels(table) for run in self.runs(panel["dataset"], rows, panel["targets"])
+        ]
 
     def layout(self, table: str) -> dict[str, Any]:
         """A table's entry with labels and protocol, as `tsdg.tables.render` takes it."""
         entry = self.table(table)
         labels = {name: self.variants[name]["label"] for name in entry["rows"]}
-        targets = entry.get("targets") or list(self.dataset(entry["dataset"])["domains"])
         return {
-            "paper": None,
             "ours": [],
-            **entry,
+            **{key: value for key, value in entry.items() if key not in PANEL_KEYS},
+            "panels": self.panels(table),
             "labels": labels,
-            "targets": targets,
             "protocol": self.protocol,
         }
 
@@ -269,6 +285,9 @@ class Study:
             raise InputError(
                 f"protocol: {name!r} is not one{nearest(name, known)}; there are {', '.join(known)}"
             )
+        for name, entry in self.datasets.items():
+            if "of" in entry:
+                self._check_derived(f"datasets.{name}", entry)
         for name, row in self.variants.items():
             _check_variant(f"variants.{name}", row)
         for name, row in self.params.get("toy", {}).get("variants", {}).items():
@@ -282,15 +301,30 @@ class Study:
             _known(name, self.toy["variants"], "toy.ours", "variant of the toy study")
         for name, entry in self.tables.items():
             where = f"tables.{name}"
-            _known(entry["dataset"], self.datasets, f"{where}.dataset", "data set")
             for row in entry["rows"]:
                 _known(row, self.variants, f"{where}.rows", "variant")
             for row in entry.get("ours", []):
                 _known(row, entry["rows"], f"{where}.ours", "row of the table")
-            for target in entry.get("targets", []):
-                _known(target, self.datasets[entry["dataset"]]["domains"], f"{where}.targets", "domain")
-            for row in entry["rows"]:
-                self.config(entry["dataset"], row)
+            for number, panel in enumerate(_panels(entry)):
+                place = f"{where}.panels.{number}" if "panels" in entry else where
+                _known(panel["dataset"], self.datasets, f"{place}.dataset", "data set")
+                for target in panel.get("targets", []):
+                    _known(target, self.dataset(panel["dataset"])["domains"], f"{place}.targets", "domain")
+                for row in entry["rows"]:
+                    self.config(panel["dataset"], row)
+            if problem := layout_problem(self.layout(name)):
+                raise InputError(f"{where}: {problem}")
+
+    def _check_derived(self, where: str, entry: Mapping[str, Any]) -> None:
+        recorded = {name: other for name, other in self.datasets.items() if "of" not in other}
+        _known(entry["of"], recorded, f"{where}.of", "data set with recordings of its own")
+        for domain in entry.get("domains", []):
+            _known(domain, recorded[entry["of"]]["domains"], f"{where}.domains", f"domain of {entry['of']}")
+
+
+def _panels(entry: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A table's panels as they are written; those of one data set may stand in the table itself."""
+    return entry.get("panels") or [{key: value for key, value in entry.items() if key in PANEL_KEYS}]
 
 
 def _check_variant(where: str, row: Mapping[str, Any]) -> None:
@@ -434,7 +468,7 @@ def _validate(tree: dict) -> None:
     validator = _Validator(schema())
     errors = sorted(validator.iter_errors(tree), key=lambda error: list(map(str, error.absolute_path)))
     if errors:
-        raise InputError("; ".join(_explain(error) for error in errors[:5]))
+        raise InputError("; ".join(list(dict.fromkeys(map(_explain, errors)))[:5]))
 
 
 def _explain(error: jsonschema.ValidationError) -> str:
@@ -444,7 +478,8 @@ def _explain(error: jsonschema.ValidationError) -> str:
         known = list(error.schema.get("properties", {}))
         unknown = [key for key in error.instance if key not in known]
         words = ", ".join(f"{key!r}{nearest(key, known)}" for key in unknown)
-        return f"{place}: unknown key {words}; known are {', '.join(known)}"
+        why = f" ({error.schema['description']})" if "description" in error.schema else ""
+        return f"{place}: unknown key {words}; known are {', '.join(known)}{why}"
     if error.validator == "enum":
         values = [str(value) for value in error.validator_value]
         return (

@@ -76,7 +76,7 @@ METRICS = {
     "brier": Metric("Brier score", 1, "", 3, False),
 }
 PAPER_PROTOCOL = {"seeds": 3, "draws": 20, "iterations": 3000}
-_PANEL_KEYS = {"dataset", "targets", "metrics", "title", "average_only", "paper"}
+PANEL_KEYS = {"dataset", "targets", "metrics", "title", "average_only", "paper"}
 _LAYOUT_KEYS = {"rows", "labels", "ours", "panels", "arrange", "caption", "protocol"}
 _LISTED = 4  # gaps that a caption spells out; beyond, it counts them
 
@@ -89,10 +89,10 @@ def panels(layout: Mapping[str, Any]) -> list[dict[str, Any]]:
     InputError
         The layout has unknown, missing or contradictory entries.
     """
-    problem = _layout_problem(layout)
+    problem = layout_problem(layout)
     if problem:
         raise InputError(f"params.yaml: table {layout.get('caption', '')!r}: {problem}.")
-    given = layout.get("panels") or [{key: layout[key] for key in _PANEL_KEYS if key in layout}]
+    given = layout.get("panels") or [{key: layout[key] for key in PANEL_KEYS if key in layout}]
     return [{"title": panel["dataset"], "average_only": False, "paper": None, **panel} for panel in given]
 
 
@@ -245,10 +245,11 @@ def compare(table: pd.DataFrame, layout: Mapping[str, Any]) -> pd.DataFrame:
     return compared
 
 
-def _layout_problem(layout: Mapping[str, Any]) -> str | None:
-    unknown = sorted(set(layout) - _LAYOUT_KEYS - _PANEL_KEYS)
+def layout_problem(layout: Mapping[str, Any]) -> str | None:
+    """What is wrong with a layout, in words; nothing if it is as the module says."""
+    unknown = sorted(set(layout) - _LAYOUT_KEYS - PANEL_KEYS)
     if unknown:
-        return f"unknown {', '.join(unknown)}; known are {', '.join(sorted(_LAYOUT_KEYS | _PANEL_KEYS))}"
+        return f"unknown {', '.join(unknown)}; known are {', '.join(sorted(_LAYOUT_KEYS | PANEL_KEYS))}"
     absent = [key for key in ("rows", "caption", "protocol") if not layout.get(key)]
     absent += [
         f"protocol: {key}"
@@ -262,14 +263,14 @@ def _layout_problem(layout: Mapping[str, Any]) -> str | None:
         return f"ours: {', '.join(stray)} must be among rows too"
     if layout.get("arrange", "beneath") not in ("beneath", "beside"):
         return f"arrange: {layout['arrange']!r} is neither 'beneath' nor 'beside'"
-    if layout.get("panels") and _PANEL_KEYS & set(layout):
-        return f"{', '.join(sorted(_PANEL_KEYS & set(layout)))} belong into the panels"
+    if layout.get("panels") and PANEL_KEYS & set(layout):
+        return f"{', '.join(sorted(PANEL_KEYS & set(layout)))} belong into the panels"
     given = layout.get("panels") or [layout]
     for panel in given:
         absent = [key for key in ("dataset", "targets", "metrics") if not panel.get(key)]
-        unknown = sorted(set(panel) - _PANEL_KEYS) if panel is not layout else []
+        unknown = sorted(set(panel) - PANEL_KEYS) if panel is not layout else []
         if unknown:
-            return f"panels: unknown {', '.join(unknown)}; known are {', '.join(sorted(_PANEL_KEYS))}"
+            return f"panels: unknown {', '.join(unknown)}; known are {', '.join(sorted(PANEL_KEYS))}"
         if absent:
             return f"{', '.join(absent)} must be given"
         bad = [metric for metric in panel["metrics"] if metric not in METRICS]

@@ -35,6 +35,13 @@ def test_an_edit_runs_again_what_it_touches(finished: Workflow) -> None:
     assert finished.plan("--config", "set=[draws=4]") == {"train": 1} | RESULTS | listed
 
 
+def test_a_derived_data_set_in_a_panel_trains_on_what_is_prepared(finished: Workflow) -> None:
+    derived = "datasets={derived: {of: bearings, split: blocked}}"
+    panels = ", ".join(f"{{dataset: {name}, metrics: [accuracy]}}" for name in ("bearings", "derived"))
+    table = f"tables={{both: {{rows: [erm], caption: Two., panels: [{panels}]}}}}"
+    assert finished.plan("--config", derived, table) == {"train": 1} | RESULTS
+
+
 def test_a_typo_is_one_message(finished: Workflow) -> None:
     text = finished.run("--config", "protocol=tny", fails=True)
     assert "'tny' is not one, did you mean 'tiny'" in text

@@ -66,8 +66,13 @@ STUDY = write_study(study)
 RUNS = {table: study.table_runs(table) for table in study.tables}
 
 
+def recorded():
+    """Data sets with recordings of their own, which are prepared: the others are derived of them."""
+    return [name for name in study.datasets if study.prepared(name) == name]
+
+
 wildcard_constraints:
-    dataset="|".join(study.datasets),
+    dataset="|".join(recorded()),
     table="|".join(study.tables),
     seed=r"\d+",
     number=r"\d+",
@@ -113,7 +118,8 @@ def fetches():
     deletes or replaces it.
     """
     missing = {}
-    for dataset, entry in study.datasets.items():
+    for dataset in recorded():
+        entry = study.dataset(dataset)
         if entry["source"] == "official":
             absent = {path for path in raw_paths(dataset) if not Path(path).exists()}
             key = (entry["kind"], entry["raw"])
@@ -131,26 +137,31 @@ def fetch_options(fetch):
 def withheld():
     """Data sets that cannot be fetched and are not there: `all` goes without them, and says so."""
     folders = {fetch.folder for fetch in fetches() if fetch.kind == "mimic3"}
+    entries = {name: study.dataset(name) for name in study.datasets}
     return [
-        name
-        for name, entry in study.datasets.items()
-        if entry["source"] == "official" and entry["raw"] in folders
+        name for name, entry in entries.items() if entry["source"] == "official" and entry["raw"] in folders
     ]
 
 
 def at_hand():
-    """The other data sets."""
-    return [name for name in study.datasets if name not in withheld()]
+    """The other data sets with recordings of their own."""
+    return [name for name in recorded() if name not in withheld()]
 
 
 def tabled_datasets():
-    """Data sets that the tables at hand are about."""
-    return list(dict.fromkeys(study.tables[table]["dataset"] for table in tables_at_hand()))
+    """Data sets whose prepared data the tables at hand are about."""
+    panels = (panel for table in tables_at_hand() for panel in study.panels(table))
+    return list(dict.fromkeys(study.prepared(panel["dataset"]) for panel in panels))
 
 
 def tables_at_hand():
-    """Tables of the data sets that can be had."""
-    return [name for name, entry in study.tables.items() if entry["dataset"] not in withheld()]
+    """Tables of which every data set can be had."""
+    without = set(withheld())
+    return [
+        table
+        for table in study.tables
+        if without.isdisjoint(panel["dataset"] for panel in study.panels(table))
+    ]
 
 
 def slug(folder):
@@ -160,7 +171,7 @@ def slug(folder):
 
 def simulated_datasets():
     """Data sets with simulated recordings."""
-    return [name for name, entry in study.datasets.items() if entry["source"] == "simulated"]
+    return [name for name in recorded() if study.dataset(name)["source"] == "simulated"]
 
 
 def simulate_options(dataset):
@@ -269,6 +280,11 @@ def alike_variants():
         shape = (dataset, tuple(sorted(wanted)), tuple(study.draws(variant)))
         alike.setdefault(shape, []).append(variant)
     return alike
+
+
+def prepared_card(wildcards):
+    """The card of the prepared data that a training reads."""
+    return f"results/data/{study.prepared(wildcards.dataset)}/card.json"
 
 
 @cache

@@ -7,7 +7,7 @@ for job in training_jobs():
         name:
             job.name
         input:
-            card="results/data/{dataset}/card.json",
+            card=prepared_card,
         output:
             records=job.records,
         log:
