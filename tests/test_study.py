@@ -50,11 +50,14 @@ def test_fixed_draws_are_the_published_values():
 
 def test_every_published_variant_resolves():
     study = Study.load(PUBLISHED)
-    for variant in study.variants:
+    identities = {}
+    for variant, row in study.variants.items():
         config = study.config("bearings", variant)
-        assert (config["clusters"] is None) == ("metadata" not in variant)
-        assert (config["augment"] is None) == ("ours" not in variant)
+        assert (config["clusters"] is None) == ("metadata" not in row["method"])
+        assert (config["augment"] is None) == ("augment" not in row)
         assert config["forward"] in ("joint", "per_domain")
+        identities.setdefault(study.identity("bearings", variant), []).append(variant)
+    assert all(len(variants) == 1 for variants in identities.values()), "the same is trained twice"
     metadata = study.config("bearings", "ours-metadata")
     assert metadata["clusters"] == {name: int(name >= "E") for name in "ABCDEFGH"}
     assert metadata["augment"]["functions"] == ["mean_shift", "scaling", "masking"]
@@ -124,10 +127,19 @@ def test_wrong_overrides_are_refused(params, override, words):
         ("variants.ours-learned.options", {"evry": 3}, "no option 'evry', did you mean 'every'?"),
         ("variants.ours-learned.options", {"rbf": "gama"}, "'gama', did you mean 'gamma'?"),
         ("variants.ours-learned.options", {"every": 0}, "whole number from 1"),
+        (
+            "variants.ours-metadata.options",
+            {"distance": "kl"},
+            "variants.ours-metadata: method 'ours-metadata'",
+        ),
+        ("variants.ours-metadata.options", {"distance": "kl"}, "give it `regularize: soft_labels`"),
+        ("variants.ours-metadata.options", {"kernel": "gaussian", "level": "sample"}, "leave out `distance`"),
+        ("variants.ours-learned.options", {"distance": "l2"}, "has no option 'distance'"),
         ("tables.tiny.rows", ["erm", "ours-lerned"], "did you mean 'ours-learned'?"),
         ("tables.tiny.dataset", "tny", "tables.tiny.dataset: 'tny' is not a data set, did you mean 'tiny'?"),
         ("tables.tiny.targets", ["E"], "tables.tiny.targets: 'E' is not a domain"),
         ("tables.tiny.ours", ["vrex"], "tables.tiny.ours: 'vrex' is not a row of the table"),
+        ("tables.tiny.labels", {"emr": "None"}, "tables.tiny.labels: 'emr' is not a row of the table"),
         ("tables.tiny.metrics", ["acuracy"], "did you mean 'accuracy'?"),
         ("datasets.tiny.domains", {"A": {}, "B": {}}, "three domains or more"),
         ("datasets.tiny.augmentation.functions", ["scalin"], "did you mean 'scaling'?"),
@@ -230,6 +242,8 @@ def test_a_table_may_have_several_data_sets(params):
     layout = study.layout("tiny")
     assert layout["panels"] == [one, {**two, "targets": ["D", "A", "B"]}]
     assert (layout["arrange"], layout["labels"]) == ("beside", {"erm": "ERM"})
+    params["tables"]["tiny"]["labels"] = {"erm": "Nothing"}
+    assert Study(params).layout("tiny")["labels"] == {"erm": "Nothing"}
     params["tables"]["tiny"] |= {"title": "Both", "dataset": "tiny"}
     with pytest.raises(InputError, match=r"tables.tiny.dataset: 'tiny' is wrong: in a table with `panels`"):
         Study(params)

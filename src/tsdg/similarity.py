@@ -34,6 +34,12 @@ def centroids(sums: Tensor, counts: Tensor) -> Tensor:
     return torch.where(counts.unsqueeze(-1) > 0, sums / counts.clamp(min=1).unsqueeze(-1), torch.nan)
 
 
+def same_cluster(clusters: Sequence[int] | Tensor) -> Tensor:
+    """Whether two source domains are in one cluster: ``(..., D)`` of int to ``(..., D, D)`` of bool."""
+    clusters = torch.as_tensor(clusters)
+    return clusters.unsqueeze(-1) == clusters.unsqueeze(-2)
+
+
 def metadata_weights(clusters: Sequence[int] | Tensor) -> Tensor:
     """Weight of each pair of source domains from their clusters (paper, eq. 4): 1 / (2 |cluster|) within one.
 
@@ -46,8 +52,7 @@ def metadata_weights(clusters: Sequence[int] | Tensor) -> Tensor:
     -------
     (..., D, D)
     """
-    clusters = torch.as_tensor(clusters)
-    same = (clusters.unsqueeze(-1) == clusters.unsqueeze(-2)).double()
+    same = same_cluster(clusters).double()
     return same / (2 * same.sum(-1, keepdim=True))
 
 

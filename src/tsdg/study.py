@@ -253,7 +253,7 @@ class Study:
     def layout(self, table: str) -> dict[str, Any]:
         """A table's entry with labels and protocol, as `tsdg.tables.render` takes it."""
         entry = self.table(table)
-        labels = {name: self.variants[name]["label"] for name in entry["rows"]}
+        labels = {name: self.variants[name]["label"] for name in entry["rows"]} | entry.get("labels", {})
         return {
             "ours": [],
             **{key: value for key, value in entry.items() if key not in PANEL_KEYS},
@@ -303,8 +303,9 @@ class Study:
             where = f"tables.{name}"
             for row in entry["rows"]:
                 _known(row, self.variants, f"{where}.rows", "variant")
-            for row in entry.get("ours", []):
-                _known(row, entry["rows"], f"{where}.ours", "row of the table")
+            for key in ("ours", "labels"):
+                for row in entry.get(key, []):
+                    _known(row, entry["rows"], f"{where}.{key}", "row of the table")
             for number, panel in enumerate(_panels(entry)):
                 place = f"{where}.panels.{number}" if "panels" in entry else where
                 _known(panel["dataset"], self.datasets, f"{place}.dataset", "data set")

@@ -263,13 +263,17 @@ class CORAL(Alignment):
         return means + ((torch.cov(a.T) - torch.cov(b.T)) ** 2).mean()  # torch.cov divides by n - 1
 
 
+def squared_mmd(a, b):
+    def kernel(a, b):
+        squared = ((a[:, None] - b[None]) ** 2).sum(-1)
+        return sum(torch.exp(-gamma * squared).mean() for gamma in (1e-3, 1e-2, 1e-1, 1, 10, 100, 1000))
+
+    return kernel(a, a) + kernel(b, b) - 2 * kernel(a, b)
+
+
 class MMD(Alignment):
     def discrepancy(self, a, b):
-        def kernel(a, b):
-            squared = ((a[:, None] - b[None]) ** 2).sum(-1)
-            return sum(torch.exp(-gamma * squared).mean() for gamma in (1e-3, 1e-2, 1e-1, 1, 10, 100, 1000))
-
-        return kernel(a, a) + kernel(b, b) - 2 * kernel(a, b)
+        return squared_mmd(a, b)
 
 
 def class_mean(values, labels, k):
@@ -283,21 +287,53 @@ class Ours(Plain):
         logits = [self.network.classifier(f) for f in z]
         values = {"logits": logits, "features": z, "soft_labels": [g.softmax(1) for g in logits]}
         values = values[self.options.get("regularize", "logits")]
+        omega = self.inconsistency(values, logits, y, draws)
+        return F.cross_entropy(torch.cat(logits), y.flatten()) + self.hp["lambda"] * omega
+
+    def inconsistency(self, values, logits, y, draws):
         weight = self.weights([g.detach() for g in logits], y, draws)
         omega = 0
-        for i in range(len(x)):
-            for j in range(len(x)):
+        for i in range(len(y)):
+            for j in range(len(y)):
                 for k in range(CLASSES):
-                    a, b = class_mean(values[i], y[i], k), class_mean(values[j], y[j], k)
-                    if a is not None and b is not None:
-                        omega = omega + weight[i][j] * ((a - b) ** 2).sum()
-        return F.cross_entropy(torch.cat(logits), y.flatten()) + self.hp["lambda"] * omega
+                    a, b = values[i][y[i] == k], values[j][y[j] == k]
+                    if len(a) and len(b):
+                        omega = omega + weight[i][j] * self.difference(a, b)
+        return omega
+
+    def difference(self, a, b):
+        if self.options.get("kernel") == "gaussian":
+            return squared_mmd(a, b)
+        return ((a.mean(0) - b.mean(0)) ** 2).sum()
+
+
+def distance(kind, member, centroid):
+    if kind == "kl":
+        return sum(p * torch.log(p / q) for p, q in zip(member, centroid, strict=True))
+    if kind == "cosine":
+        return 1 - (member @ centroid) / (member.norm() * centroid.norm())
+    return ((member - centroid) ** 2).sum()
 
 
 class OursMetadata(Ours):
     def weights(self, logits, y, draws):
         c = self.cluster
         return [[(c[i] == c[j]) / (2 * c.count(c[i])) for j in range(len(c))] for i in range(len(c))]
+
+    def inconsistency(self, values, logits, y, draws):
+        kind, level = self.options.get("distance", "l2"), self.options.get("level", "domain")
+        if (kind, level) == ("l2", "domain"):
+            return super().inconsistency(values, logits, y, draws)
+        omega = 0
+        for d in range(len(y)):
+            for k in range(CLASSES):
+                cluster = [e for e in range(len(y)) if self.cluster[e] == self.cluster[d] and k in y[e]]
+                members = values[d][y[d] == k]
+                if len(members):
+                    centroid = sum(class_mean(values[e], y[e], k) for e in cluster) / len(cluster)
+                    members = members if level == "sample" else [members.mean(0)]
+                    omega = omega + sum(distance(kind, m, centroid) for m in members) / len(members)
+        return omega
 
 
 class OursLearned(Ours):

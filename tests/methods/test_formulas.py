@@ -9,14 +9,15 @@ from packs import CLASSES, batch, build
 from torch import nn
 from torch.nn import functional as F
 
+from tsdg.consistency import cosine, domain_consistency, kl, l2, pairwise_consistency, sample_consistency
+from tsdg.kernels import GAMMAS
 from tsdg.methods.adversarial import CDANN, DANN
-from tsdg.methods.alignment import GAMMAS, coral, mmd
+from tsdg.methods.alignment import coral, mmd
 from tsdg.methods.base import cross_entropy
 from tsdg.methods.mldg import MLDG
 from tsdg.methods.pairs import random_cycle, take_domains
 from tsdg.methods.rsc import quantile
-from tsdg.methods.selective import consistency, pairwise_consistency
-from tsdg.similarity import metadata_weights
+from tsdg.similarity import metadata_weights, same_cluster
 from tsdg.streams import numpy_stream
 
 DOUBLE = torch.double
@@ -265,7 +266,7 @@ def test_consistency_by_loops():
                     a, b = logits[r, i][y[r, i] == k], logits[r, j][y[r, j] == k]
                     if len(a) and len(b):
                         expected[r] += weights[r, i, j] * ((a.mean(0) - b.mean(0)) ** 2).sum()
-    torch.testing.assert_close(consistency(logits, y, weights), expected)
+    torch.testing.assert_close(pairwise_consistency(logits, y, weights, CLASSES), expected)
 
 
 def test_metadata_consistency_is_the_spread_about_the_cluster_mean():
@@ -278,8 +279,60 @@ def test_metadata_consistency_is_the_spread_about_the_cluster_mean():
     for c in (0, 1, 2):
         members = centroids[[d for d in range(6) if clusters[d] == c]]
         spread += ((members - members.mean(0)) ** 2).sum()
-    weights = metadata_weights([clusters]).double()
-    torch.testing.assert_close(consistency(logits, y, weights), spread.view(1), rtol=1e-6, atol=0)
+    weights, same = metadata_weights([clusters]).double(), same_cluster([clusters]).double()
+    for value in (
+        pairwise_consistency(logits, y, weights, CLASSES),
+        domain_consistency(logits, y, same, CLASSES, l2),
+    ):
+        torch.testing.assert_close(value, spread.view(1), rtol=1e-6, atol=0)
+
+
+def test_kernels_of_samples_that_are_alike_find_no_difference():
+    logits = samples(1, 1, 6, 4).expand(1, 3, 6, 4)
+    y = torch.tensor([0, 1, 2, 0, 1, 2]).expand(1, 3, 6)
+    value = pairwise_consistency(logits, y, torch.ones(1, 3, 3, dtype=DOUBLE), CLASSES, kernel="gaussian")
+    assert value.abs() < 1e-9
+
+
+def test_gaussian_consistency_of_one_class_is_the_mmd_of_the_domains():
+    z, y, weights = samples(1, 3, 5, 4), torch.zeros(1, 3, 5, dtype=torch.long), samples(1, 3, 3, seed=1)
+    value = pairwise_consistency(z, y, weights, CLASSES, kernel="gaussian")
+    torch.testing.assert_close(value, (weights * mmd(z)).sum((1, 2)))
+
+
+def test_distances_by_hand():
+    a, b = torch.tensor([[1.0, 0.0], [0.5, 0.5]]), torch.tensor([[1.0, 1.0], [0.25, 0.75]])
+    assert l2(a, b).tolist() == pytest.approx([1, 0.125])
+    assert cosine(a, b).tolist() == pytest.approx([1 - math.sqrt(0.5), 1 - 0.5 / math.sqrt(0.3125)])
+    half = torch.tensor([0.5, 0.5])
+    assert kl(a, half).tolist() == pytest.approx([math.log(2), 0])  # 0 log 0 is 0
+    assert float(kl(half, b[1])) == pytest.approx(0.5 * math.log(2) + 0.5 * math.log(2 / 3))
+
+
+@pytest.mark.parametrize("consistency", [domain_consistency, sample_consistency])
+@pytest.mark.parametrize("distance", [l2, cosine, kl])
+def test_classes_without_samples_and_sure_predictions_have_gradients(consistency, distance):
+    """Domain 2 has class 0 alone, nobody has class 2; the first sample is sure of its class."""
+    logits = samples(1, 3, 4, CLASSES)
+    logits[0, 0, 0] = torch.tensor([1e4, 0, 0])
+    logits.requires_grad_()
+    y, same = torch.tensor([[[0, 0, 1, 1], [1, 0, 1, 1], [0, 0, 0, 0]]]), torch.ones(1, 3, 3, dtype=DOUBLE)
+    value = consistency(logits.softmax(-1), y, same, CLASSES, distance)
+    (gradient,) = torch.autograd.grad(value.sum(), logits)
+    assert value > 0
+    assert gradient.isfinite().all()
+
+
+def test_sample_consistency_is_the_variance_within_a_cluster_of_one():
+    """Each sample counts as a share of its domain and class: doubling a batch changes nothing."""
+    values, same = samples(1, 2, 6, 4), torch.eye(2, dtype=DOUBLE).unsqueeze(0)
+    y = labels_with_every_class(1, 2, 6)
+    once = sample_consistency(values, y, same, CLASSES, l2)
+    twice = sample_consistency(values.repeat(1, 1, 2, 1), y.repeat(1, 1, 2), same, CLASSES, l2)
+    torch.testing.assert_close(once, twice)
+    spread = sum(values[0, d][y[0, d] == k].var(0, unbiased=False).sum() for d in range(2) for k in range(3))
+    torch.testing.assert_close(once, spread.view(1))
+    assert domain_consistency(values, y, same, CLASSES, l2).abs() < 1e-12
 
 
 def test_consistency_takes_values_of_any_width():

@@ -10,6 +10,15 @@ from tsdg.errors import InputError
 from tsdg.methods import METHODS
 
 BOTH = ("joint", "per_domain")
+CONSISTENCY = [
+    ("ours-metadata", "joint", {"kernel": "gaussian"}),
+    ("ours-learned", "joint", {"kernel": "gaussian", "regularize": "features"}),
+    ("ours-metadata", "joint", {"level": "sample"}),
+    ("ours-metadata", "joint", {"distance": "cosine", "regularize": "features"}),
+    ("ours-metadata", "joint", {"distance": "cosine", "level": "sample"}),
+    ("ours-metadata", "joint", {"distance": "kl", "regularize": "soft_labels"}),
+    ("rsc-ours-metadata", "joint", {"distance": "kl", "level": "sample", "regularize": "soft_labels"}),
+]
 CASES = [
     *((name, forward, {}) for name in METHODS if name != "mtl" for forward in BOTH),
     *(("mtl", forward, {"embedding": kind}) for forward in BOTH for kind in ("noise", "average")),
@@ -17,6 +26,7 @@ CASES = [
     ("ours-learned", "joint", {"regularize": "soft_labels", "neighbour": "random"}),
     ("ours-learned", "joint", {"rbf": "gamma"}),
     ("rsc-ours-learned", "joint", {"rbf": "one", "regularize": "features"}),
+    *CONSISTENCY,
 ]
 
 
@@ -91,10 +101,13 @@ def test_every_method_has_a_plain_loop():
     assert set(PLAIN) == set(METHODS)
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_a_run_is_the_same_packed_and_alone(name):
+WITH_OPTIONS = [*((name, {}) for name in METHODS), *((name, options) for name, _, options in CONSISTENCY)]
+
+
+@pytest.mark.parametrize(("name", "options"), WITH_OPTIONS, ids=str)
+def test_a_run_is_the_same_packed_and_alone(name, options):
     def train(runs):
-        method = build(name, runs=runs)
+        method = build(name, runs=runs, **options)
         for iteration in range(3):
             losses = method.update(*batch(iteration, runs))  # with the method's own draws
         return state(method), losses["loss"]
@@ -106,10 +119,10 @@ def test_a_run_is_the_same_packed_and_alone(name):
         close(packed_loss[r : r + 1], loss, 1e-10)
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_a_diverging_run_leaves_the_others_as_they_are(name):
+@pytest.mark.parametrize(("name", "options"), WITH_OPTIONS, ids=str)
+def test_a_diverging_run_leaves_the_others_as_they_are(name, options):
     def train(runs):
-        method = build(name, runs=runs)
+        method = build(name, runs=runs, **options)
         for iteration in range(3):
             x, y = batch(iteration, runs)
             if iteration > 0 and 1 in runs:
@@ -171,6 +184,7 @@ def gradients(name, hparams, **settings):
             for name in ("ours-metadata", "ours-learned")
             for what in ("logits", "features", "soft_labels")
         ),
+        *((name, {"lambda": (0, 0.01), "xi": 1.0}, options) for name, _, options in CONSISTENCY[:-1]),
         ("ours-learned", {"lambda": 1, "xi": (0.1, 1.0)}, {}),
         ("ours-learned", {"lambda": 1, "xi": (0.1, 1.0)}, {"rbf": "gamma"}),
     ],
@@ -265,12 +279,12 @@ SITUATIONS = {
 }
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize(("name", "options"), WITH_OPTIONS, ids=str)
 @pytest.mark.parametrize("situation", SITUATIONS)
-def test_poor_batches(name, situation):
+def test_poor_batches(name, options, situation):
     shape, labels = SITUATIONS[situation]
     for forward in ("joint", "per_domain"):
-        method = build(name, domains=shape.get("domains", 3), forward=forward)
+        method = build(name, domains=shape.get("domains", 3), forward=forward, **options)
         for iteration in range(2):
             x, y = batch(iteration, **shape)
             losses = method.update(x, labels(y))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from typing import Any
 
 from tsdg.errors import InputError
 from tsdg.methods.adversarial import CDANN, DANN
@@ -70,9 +71,10 @@ def build(name: str, *, network, domains, classes, hparams, iterations, **settin
     return cls(network, domains, classes, hparams, iterations, **settings)
 
 
-def check_options(name: str, options: Mapping[str, object]) -> None:
-    """Raise InputError for an option that a method does not have, or a value that it does not take."""
-    known = get(name).options
+def check_options(name: str, options: Mapping[str, Any]) -> None:
+    """Raise InputError for an option that a method does not have, or values that it does not take."""
+    method = get(name)
+    known = method.options
     for option, value in options.items():
         if option not in known:
             raise InputError(
@@ -87,3 +89,8 @@ def check_options(name: str, options: Mapping[str, object]) -> None:
                 f"method {name!r}: option {option!r} is {value!r}{nearest(value, values)}; "
                 f"choose one of {', '.join(values)}"
             )
+    if issubclass(method, MetadataConsistency):
+        try:
+            method.check(**options)
+        except InputError as error:
+            raise InputError(f"method {name!r}: {error}") from None

@@ -5,9 +5,8 @@ from torch import Tensor
 
 from tsdg.errors import InputError
 from tsdg.hparams import Distribution
+from tsdg.kernels import gaussian_kernel
 from tsdg.methods.base import Losses, Method, cross_entropy
-
-GAMMAS = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1000.0)
 
 
 def coral(z: Tensor) -> Tensor:
@@ -30,7 +29,7 @@ def coral(z: Tensor) -> Tensor:
 
 
 def mmd(z: Tensor) -> Tensor:
-    """Squared maximum mean discrepancy of each pair of domains, biased estimate, `GAMMAS` kernels summed.
+    """Squared maximum mean discrepancy of each pair of domains, biased estimate with `gaussian_kernel`.
 
     Parameters
     ----------
@@ -41,12 +40,7 @@ def mmd(z: Tensor) -> Tensor:
     (R, D, D)
     """
     runs, domains, batch, _ = z.shape
-    samples = z.flatten(1, 2)
-    samples = samples - samples.detach().mean(1, keepdim=True)  # keeps the digits of small distances
-    norms = samples.square().sum(-1)
-    squared = norms.unsqueeze(1) + norms.unsqueeze(2) - 2 * samples @ samples.transpose(1, 2)
-    squared = squared.clamp(min=1e-30)
-    kernel = torch.stack([torch.exp(-gamma * squared) for gamma in GAMMAS]).sum(0)
+    kernel = gaussian_kernel(z.flatten(1, 2))
     means = kernel.view(runs, domains, batch, domains, batch).mean((2, 4))
     own = means.diagonal(dim1=1, dim2=2)
     return own.unsqueeze(1) + own.unsqueeze(2) - 2 * means

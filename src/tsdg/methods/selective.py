@@ -5,40 +5,20 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from tsdg.consistency import DISTANCES, domain_consistency, pairwise_consistency, sample_consistency
 from tsdg.errors import InputError
 from tsdg.hparams import Distribution
 from tsdg.methods.base import Losses, Method, cross_entropy
-from tsdg.similarity import centroids, class_sums, metadata_weights, nearest_neighbours, neighbour_weights
+from tsdg.similarity import (
+    centroids,
+    class_sums,
+    metadata_weights,
+    nearest_neighbours,
+    neighbour_weights,
+    same_cluster,
+)
 
 CITATION = "Zhang, Ragab & Foo, Domain Generalization via Selective Consistency Regularization, ICPR 2022"
-
-
-def consistency(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
-    """Weighted squared distances between the domains' class centroids (paper, eq. 3).
-
-    Parameters
-    ----------
-    logits : (R, D, B, K)
-    labels : (R, D, B) of int64
-    weights : (R, D, D)
-        Weight of each ordered pair of domains.
-
-    Returns
-    -------
-    (R,)
-        Pairs of which a domain has no sample of the class in the batch are left out.
-    """
-    return pairwise_consistency(logits, labels, weights, logits.shape[-1])
-
-
-def pairwise_consistency(values: Tensor, labels: Tensor, weights: Tensor, classes: int) -> Tensor:
-    """`consistency` of any values ``(R, D, B, L)``: logits, features or soft labels."""
-    sums, counts = class_sums(values, labels, classes)
-    means = sums / counts.clamp(min=1).unsqueeze(-1)
-    squared = (means.unsqueeze(1) - means.unsqueeze(2)).square().sum(-1)  # (R, D, D, K)
-    present = counts > 0
-    both = present.unsqueeze(1) & present.unsqueeze(2)
-    return (weights.unsqueeze(-1) * torch.where(both, squared, 0.0)).sum((1, 2, 3))
 
 
 class SelectiveConsistency(Method):
@@ -48,19 +28,26 @@ class SelectiveConsistency(Method):
     -------
     regularize : {"logits", "features", "soft_labels"}
         What must agree.
+    kernel : {"linear", "gaussian"}
+        How two domains are compared, see `tsdg.consistency.pairwise_consistency`.
     """
 
     citation = CITATION
     search = {"lambda": Distribution(0.01, "power", (-3, -1))}
-    options = {"regularize": ("logits", "features", "soft_labels")}
+    options = {"regularize": ("logits", "features", "soft_labels"), "kernel": ("linear", "gaussian")}
 
-    def __init__(self, *args, regularize: str = "logits", **kwargs):
-        self.regularize = regularize
+    def __init__(self, *args, regularize: str = "logits", kernel: str = "linear", **kwargs):
+        self.regularize, self.kernel = regularize, kernel
         super().__init__(*args, **kwargs)
 
     def weights(self, logits: Tensor, labels: Tensor, draws) -> Tensor:
         """Weight of each ordered pair of source domains, ``(R, D, D)``, without gradient."""
         raise NotImplementedError
+
+    def inconsistency(self, values: Tensor, logits: Tensor, labels: Tensor, draws) -> Tensor:
+        """How much related domains disagree in values ``(R, D, B, L)``, ``(R,)``."""
+        weights = self.weights(logits, labels, draws)
+        return pairwise_consistency(values, labels, weights, self.classes, self.kernel)
 
     def losses(self, x, y, draws) -> Losses:
         z = self.features(x)
@@ -69,15 +56,47 @@ class SelectiveConsistency(Method):
         values = {"logits": logits, "features": z}.get(self.regularize)
         if values is None:
             values = logits.softmax(-1)
-        omega = pairwise_consistency(values, y, self.weights(logits, y, draws), self.classes)
+        omega = self.inconsistency(values, logits, y, draws)
         return {"loss": risk + self.hparams["lambda"] * omega, "cross_entropy": risk, "consistency": omega}
 
 
 class MetadataConsistency(SelectiveConsistency):
-    """Related are the domains of a cluster, known from metadata."""
+    """Related are the domains of a cluster, known from metadata.
+
+    Options
+    -------
+    distance : {"l2", "cosine", "kl"}
+        To the centroid of the cluster, see `tsdg.consistency.DISTANCES`; kl takes soft labels.
+    level : {"domain", "sample"}
+        What is compared with it: the centroids of its domains, or their samples.
+    """
 
     title = "Ours (metadata)"
     uses_clusters = True
+    options = {
+        **SelectiveConsistency.options,
+        "distance": tuple(DISTANCES),
+        "level": ("domain", "sample"),
+    }
+
+    def __init__(self, *args, distance: str = "l2", level: str = "domain", **kwargs):
+        self.distance, self.level = distance, level
+        super().__init__(*args, **kwargs)
+
+    @staticmethod
+    def check(
+        regularize: str = "logits", kernel: str = "linear", distance: str = "l2", level: str = "domain"
+    ) -> None:
+        """Raise `InputError` for options that contradict each other."""
+        if distance == "kl" and regularize != "soft_labels":
+            raise InputError(
+                f"distance kl compares distributions, and {regularize} are none: "
+                "give it `regularize: soft_labels`"
+            )
+        if kernel == "gaussian" and (distance, level) != ("l2", "domain"):
+            raise InputError(
+                "kernel gaussian compares domains pair by pair: leave out `distance` and `level`"
+            )
 
     def setup(self) -> None:
         if self.clusters is None:
@@ -87,9 +106,18 @@ class MetadataConsistency(SelectiveConsistency):
             )
         clusters = self.clusters.to(self.device).expand(self.runs, self.domains)
         self.pair_weights = metadata_weights(clusters).to(self.dtype)
+        self.same = same_cluster(clusters).to(self.dtype)
 
     def weights(self, logits, labels, draws):
         return self.pair_weights
+
+    def inconsistency(self, values, logits, labels, draws):
+        distance = DISTANCES[self.distance]
+        if self.level == "sample":
+            return sample_consistency(values, labels, self.same, self.classes, distance)
+        if self.distance != "l2":
+            return domain_consistency(values, labels, self.same, self.classes, distance)
+        return super().inconsistency(values, logits, labels, draws)  # the same, where no class is missing
 
 
 class LearnedConsistency(SelectiveConsistency):
