@@ -12,7 +12,7 @@ from tsdg.cli import main
 
 COMMANDS = (
     "fetch", "simulate", "prepare", "train", "select", "table", "figure", "show", "datasets", "networks",
-    "hparams",
+    "hparams", "check",
 )  # fmt: skip
 
 
@@ -256,3 +256,23 @@ def test_hparams_of_every_draw_are_listed(tsdg, project):
     lines = (project / "results/hparams.csv").read_text().splitlines()
     assert lines[0] == "variant,draw,hparam,value"
     assert len(lines) == 1 + 6 + 3 + 6
+
+
+def test_check_of_recordings_and_of_a_data_set(tsdg, project):
+    code, _, _ = tsdg("simulate", "table", "--out", "recordings", "--people", "3", "--seconds", "6")
+    assert code == 0
+    columns = ("--domain", "user", "--time", "time", "--window", "64")
+    classes = ("--classes", '{"1": "walking", "4": "sitting"}')
+    code, lines, _ = tsdg("check", "recordings/recordings.csv", *columns, *classes, "--as", "mine")
+    assert code == 0
+    assert "recordings/recordings.csv: 6 recordings of" in lines[0]
+    entry = yaml.safe_load("\n".join(lines[lines.index("datasets:") :]))["datasets"]["mine"]
+    assert entry["prepare"]["classes"] == {1: "walking", 4: "sitting"}
+    tree = yaml.safe_load((project / "params.yaml").read_text())
+    tree["datasets"]["mine"] = entry
+    (project / "params.yaml").write_text(yaml.safe_dump(tree))
+    code, again, _ = tsdg("check", "mine")
+    assert code == 0
+    assert again == lines[: len(again)]
+    assert "'mien' is not a data set, did you mean 'mine'?" in tsdg("check", "mien")[2][-1]
+    assert "no such file" in tsdg("check", "recordings/other.csv")[2][-1]

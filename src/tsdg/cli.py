@@ -10,6 +10,7 @@ from typing import Any
 
 from tsdg import __version__
 from tsdg.arguments import draws, natural, positive
+from tsdg.data import check_cli
 from tsdg.data.cli import add_commands
 from tsdg.errors import InputError
 
@@ -51,6 +52,11 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="name", required=True, metavar="COMMAND")
 
     add_commands(commands)
+    check_cli.add_arguments(
+        _command(
+            commands, "check", check_cli.check, "say what is in recordings, or in a data set", study=True
+        )
+    )
     _train_arguments(
         _command(commands, "train", _train, "train runs of one variant and record them", study=True)
     )

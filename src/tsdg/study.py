@@ -23,7 +23,7 @@ import pandas as pd
 import yaml
 
 from tsdg import methods
-from tsdg.data import toy
+from tsdg.data import table, toy
 from tsdg.errors import InputError
 from tsdg.hparams import draw
 from tsdg.records import Run
@@ -152,7 +152,7 @@ class Study:
             "options": row.get("options", {}),
             "augment": augment,
             "clusters": _clusters(dataset, data["domains"], clusters) if method.uses_clusters else None,
-            "backbone": data["backbone"],
+            "backbone": _backbone(data),
             "domains": list(data["domains"]),
             "split": data["split"],
             "standardize": data.get("standardize"),
@@ -288,6 +288,8 @@ class Study:
         for name, entry in self.datasets.items():
             if "of" in entry:
                 self._check_derived(f"datasets.{name}", entry)
+            if self.dataset(name)["kind"] != "table" and self.dataset(name)["backbone"] == "auto":
+                raise InputError(f"datasets.{name}.backbone: auto is for kind table; choose bearings or har")
         for name, row in self.variants.items():
             _check_variant(f"variants.{name}", row)
         for name, row in self.params.get("toy", {}).get("variants", {}).items():
@@ -326,6 +328,11 @@ class Study:
 def _panels(entry: Mapping[str, Any]) -> list[dict[str, Any]]:
     """A table's panels as they are written; those of one data set may stand in the table itself."""
     return entry.get("panels") or [{key: value for key, value in entry.items() if key in PANEL_KEYS}]
+
+
+def _backbone(data: Mapping[str, Any]) -> str:
+    """A data set's backbone; `auto` is chosen by the length of the windows."""
+    return table.backbone(data["prepare"]["window"]) if data["backbone"] == "auto" else data["backbone"]
 
 
 def _check_variant(where: str, row: Mapping[str, Any]) -> None:

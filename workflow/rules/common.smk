@@ -17,6 +17,7 @@ from typing import NamedTuple
 import yaml
 
 from tsdg.data.raw import raw_files
+from tsdg.data.recordings import SUFFIXES
 from tsdg.errors import InputError
 from tsdg.fingerprint import code_fingerprint, modules_fingerprint
 from tsdg.records import parse_run_path, run_path
@@ -89,13 +90,27 @@ def study_file(wildcards, output):
 def raw_folder(dataset):
     """Where a data set's raw files lie."""
     entry = study.dataset(dataset)
-    return f"data/simulated/{dataset}" if entry["source"] == "simulated" else entry["raw"]
+    if entry["source"] == "simulated":
+        return f"data/simulated/{dataset}"
+    return Path(entry["raw"]).parent.as_posix() if in_one_file(entry) else entry["raw"]
+
+
+def in_one_file(entry):
+    """Whether a data set's recordings are one file of the user's, not a folder."""
+    return entry["kind"] == "table" and (
+        entry["source"] == "simulated" or Path(entry["raw"]).suffix in SUFFIXES
+    )
 
 
 @cache
 def raw_paths(dataset):
     """The raw files of a data set."""
     return [f"{raw_folder(dataset)}/{name}" for name in raw_files(study.dataset(dataset))]
+
+
+def raw_argument(wildcards, input):
+    """What `tsdg prepare` takes the raw recordings from: a folder, or one file."""
+    return input[0] if in_one_file(study.dataset(wildcards.dataset)) else input_folder(wildcards, input)
 
 
 def raw_inputs(wildcards):
@@ -137,10 +152,13 @@ def fetch_options(fetch):
 def withheld():
     """Data sets that cannot be fetched and are not there: `all` goes without them, and says so."""
     folders = {fetch.folder for fetch in fetches() if fetch.kind == "mimic3"}
-    entries = {name: study.dataset(name) for name in study.datasets}
-    return [
-        name for name, entry in entries.items() if entry["source"] == "official" and entry["raw"] in folders
-    ]
+    absent = []
+    for name in study.datasets:
+        entry = study.dataset(name)
+        unfetched = entry["source"] == "official" and entry["raw"] in folders
+        if unfetched or (entry["source"] == "own" and not Path(entry["raw"]).exists()):
+            absent.append(name)
+    return absent
 
 
 def at_hand():
@@ -193,7 +211,9 @@ def simulate_code(dataset):
 
 def prepare_options(wildcards):
     """Options of `tsdg prepare`."""
-    return flags(study.dataset(wildcards.dataset).get("prepare", {}))
+    entry = study.dataset(wildcards.dataset)
+    domains = {"domains": entry["domains"]} if entry["kind"] == "table" else {}
+    return flags(entry.get("prepare", {}) | domains)
 
 
 def kind_of(wildcards):
@@ -203,7 +223,9 @@ def kind_of(wildcards):
 
 def prepare_code(wildcards):
     """Fingerprint of the code that prepares a data set."""
-    return modules_fingerprint(f"data.{kind_of(wildcards)}", "data.windows")
+    kind = kind_of(wildcards)
+    reader = ["data.recordings"] if kind == "table" else []
+    return modules_fingerprint(f"data.{kind}", "data.windows", *reader)
 
 
 def prepare_memory(wildcards):
@@ -228,8 +250,15 @@ def output_folder(wildcards, output):
 
 def flags(options):
     """Options as command line flags."""
-    texts = {key: "all" if value is None else str(value) for key, value in options.items()}
-    return " ".join(f"--{key.replace('_', '-')} {shlex.quote(text)}" for key, text in sorted(texts.items()))
+
+    def words(value):
+        if isinstance(value, list):
+            return " ".join(map(words, value))
+        if isinstance(value, dict):
+            return shlex.quote(json.dumps(value))
+        return shlex.quote("all" if value is None else str(value))
+
+    return " ".join(f"--{key.replace('_', '-')} {words(value)}" for key, value in sorted(options.items()))
 
 
 # ---------------------------------------------------------------------------------------------- training

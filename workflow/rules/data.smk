@@ -68,7 +68,7 @@ rule prepare:
         runtime=prepare_minutes,
     params:
         kind=kind_of,
-        raw=input_folder,
+        raw=raw_argument,
         out=output_folder,
         options=prepare_options,
         code=prepare_code,

@@ -1,6 +1,7 @@
 """The commands `tsdg fetch`, `simulate` and `prepare`, with the options of each data set."""
 
 import argparse
+import json
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ KINDS = {
     "bearings": "Bearings (Case Western Reserve University): vibration of damaged bearings",
     "hhar": "HHAR: activities, from the accelerometers of phones",
     "mimic3": "MIMIC-III: death in hospital, from vital signs",
+    "table": "your own recordings: csv, parquet or npz, or a folder of files",
 }
-UNITS = {"bearings": "recording", "hhar": "MB", "mimic3": "MB"}
+UNITS = {"bearings": "recording", "hhar": "MB", "mimic3": "MB", "table": "part"}
 _OWN = {"name", "command", "kind", "raw", "out"}
 _GIVEN: dict[str, Any] = {"default": argparse.SUPPRESS}  # what is not given is the function's default
 
@@ -27,10 +29,12 @@ def add_commands(commands: Any) -> None:
         command = commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
         kinds = command.add_subparsers(dest="kind", required=True, metavar="DATASET")
         for kind, title in KINDS.items():
+            if (name, kind) not in _OPTIONS:
+                continue
             sub = kinds.add_parser(kind, help=title, description=f"{title}: {what}.")
             sub.set_defaults(command=run)
             if name == "prepare":
-                sub.add_argument("--raw", type=Path, required=True, help="folder of the raw recordings")
+                sub.add_argument("--raw", type=Path, required=True, help=_RAW[kind == "table"])
                 sub.add_argument("--out", type=Path, required=True, help="folder of the prepared data set")
             else:
                 place = Path("data", "raw" if name == "fetch" else "simulated", kind)
@@ -120,6 +124,46 @@ def _prepare_mimic3(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--seed", type=natural, help="seed of drawing and numbering (default: 0)", **_GIVEN)
 
 
+def _simulate_table(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--seed", type=natural, help="default: 0", **_GIVEN)
+    sub.add_argument("--people", type=positive, help="domains (default: 5)", **_GIVEN)
+    sub.add_argument("--seconds", type=float, help="of each activity (default: 40)", **_GIVEN)
+
+
+def _prepare_table(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument(
+        "--domains", type=_mapping, required=True, help="""e.g. '{"A": {"user": 1}, "B": {"user": 2}, ...}'"""
+    )
+    sub.add_argument("--window", type=positive, required=True, help="window length in time steps")
+    table_options(sub)
+
+
+def table_options(sub: argparse.ArgumentParser) -> None:
+    """Options of `tsdg prepare table` that `tsdg check` has too."""
+    sub.add_argument("--stride", type=positive, help="distance of two windows (default: window)", **_GIVEN)
+    sub.add_argument(
+        "--short", choices=["drop", "pad"], help="stretches shorter than a window (default: drop)", **_GIVEN
+    )
+    sub.add_argument("--channels", nargs="+", help="columns (default: the other ones of numbers)", **_GIVEN)
+    sub.add_argument("--label", help="column of the class (default: label)", **_GIVEN)
+    sub.add_argument(
+        "--classes",
+        nargs="+",
+        type=_class,
+        help="labels to use, or one mapping to names (default: all)",
+        **_GIVEN,
+    )
+    sub.add_argument("--recording", help="column of the recording (default: recording)", **_GIVEN)
+    sub.add_argument("--time", help="column of the time, in seconds or dates", **_GIVEN)
+    sub.add_argument("--domain", nargs="+", help="columns that tell domains apart", **_GIVEN)
+    sub.add_argument("--sampling-rate", type=float, help="Hz, where there is no time", **_GIVEN)
+    sub.add_argument("--resample", type=float, help="Hz of the prepared signals", **_GIVEN)
+    sub.add_argument("--cap", type=positive, help="windows of each class and domain, at most", **_GIVEN)
+    sub.add_argument("--seed", type=natural, help="of drawing these (default: 0)", **_GIVEN)
+    sub.add_argument("--separator", help="of the cells of a csv (default: a comma)", **_GIVEN)
+
+
+_RAW = ("folder of the raw recordings", "file, or folder of files and metadata.csv")
 _OPTIONS = {
     ("fetch", "bearings"): _fetch_bearings,
     ("fetch", "hhar"): _fetch_hhar,
@@ -130,7 +174,23 @@ _OPTIONS = {
     ("prepare", "bearings"): _prepare_bearings,
     ("prepare", "hhar"): _prepare_hhar,
     ("prepare", "mimic3"): _prepare_mimic3,
+    ("simulate", "table"): _simulate_table,
+    ("prepare", "table"): _prepare_table,
 }
+
+
+def _mapping(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise argparse.ArgumentTypeError(f'{text!r} is no JSON object such as {{"A": {{"user": 1}}}}')
+    return value
+
+
+def _class(text: str) -> str | dict[str, Any]:
+    return _mapping(text) if text.startswith("{") else text
 
 
 def _per_class(text: str) -> int | str:
@@ -167,6 +227,8 @@ def _simulate(options: argparse.Namespace) -> None:
 def _prepare(options: argparse.Namespace) -> None:
     module = import_module(f"tsdg.data.{options.kind}")
     given = _given(options)
+    if options.kind == "table":
+        given = table_values(given)
     if options.kind == "bearings":
         given = module.PRESETS[given.pop("preset", "default")] | given
     with progress_bar("prepare", UNITS[options.kind]) as step:
@@ -180,6 +242,12 @@ def _prepare(options: argparse.Namespace) -> None:
         print(f"  {line}")
     for note in card.get("notes", []):
         print(f"  note: {note}")
+
+
+def table_values(given: dict[str, Any]) -> dict[str, Any]:
+    """Options as `tsdg.data.table.prepare` takes them: one mapping of classes is no list."""
+    classes = given.get("classes", [])
+    return given | ({"classes": classes[0]} if classes and isinstance(classes[0], dict) else {})
 
 
 def _counts(card: dict[str, Any]) -> list[str]:

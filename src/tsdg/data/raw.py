@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tsdg.data import bearings, hhar, mimic3
+from tsdg.data import bearings, hhar, mimic3, recordings, simulate_table
 
 
 def raw_files(entry: Mapping[str, Any]) -> list[str]:
-    """Names of the files in the raw folder of a data set, there or not.
+    """Names of the files in the raw folder of a data set, or in the folder of its one raw file, there or not.
 
     Where a table may be compressed, it is the one that is there.
 
@@ -22,6 +22,10 @@ def raw_files(entry: Mapping[str, Any]) -> list[str]:
         chosen = {key: options[key] for key in ("location", "clock") if key in options}
         views = bearings.choose(bearings.read_table(options.get("recordings")), **chosen)
         return [f"{number}.mat" for number in sorted({view.number for view in views})]
+    if entry["kind"] == "table":
+        if entry["source"] == "simulated":
+            return [simulate_table.FILE]
+        return recordings.source_files(entry["raw"], entry["prepare"].get("separator", ","))
     if entry["kind"] == "hhar":
         names = [[hhar.CSV, hhar.ZIP]]
     else:

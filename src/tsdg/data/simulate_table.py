@@ -1,0 +1,119 @@
+"""A simulated csv as a user may have it: people with a sensor at the waist, six activities, 50 Hz.
+
+One row a time step: ``recording``, ``user``, ``site``, ``time`` (s), six channels, ``label``, which is 1 to 6
+as in HAPT, and -1 between two activities. Everybody has a pace, a force and a way of wearing the sensor.
+"""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from tsdg.data.hhar import SIMULATED_COLUMN
+from tsdg.errors import InputError
+
+FILE = "recordings.csv"
+RATE = 50
+CHANNELS = ("acc-x", "acc-y", "acc-z", "gyro-x", "gyro-y", "gyro-z")
+SITES = ("north", "south")
+ACTIVITIES = {  # pitch (rad), steps a second, their force (g), asymmetry
+    1: (0.0, 1.9, 0.30, 0.2),  # walking
+    2: (0.3, 1.6, 0.22, 0.5),  # upstairs
+    3: (-0.1, 2.1, 0.45, 0.6),  # downstairs
+    4: (0.7, 0.3, 0.005, 0.1),  # sitting
+    5: (0.05, 0.4, 0.010, 0.1),  # standing
+    6: (1.5, 0.25, 0.005, 0.1),  # lying
+}
+NO_LABEL = -1
+PAUSE = 2  # seconds between two activities
+
+
+def simulate_table(
+    out: str | Path,
+    *,
+    seed: int = 0,
+    people: int = 5,
+    seconds: float = 40,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Path]:
+    """Write a simulated ``recordings.csv``; a last column says that it is simulated.
+
+    Parameters
+    ----------
+    out : path
+        Folder of the file.
+    seed : int
+    people : int
+        At least 3; each is recorded twice.
+    seconds : float
+        Of each activity in each recording, at least 5.
+    progress : callable, optional
+        Called with the people written and the people in all.
+
+    Returns
+    -------
+    list of Path
+        The file.
+
+    Raises
+    ------
+    InputError
+        If an option is bad, or `out` holds a file of this name that is not simulated.
+    """
+    if people < 3:
+        raise InputError(f"people: {people} are too few for domains; give at least 3")
+    if not seconds >= 5:
+        raise InputError(f"seconds: {seconds} is too short; give at least 5")
+    path = Path(out) / FILE
+    if path.exists() and SIMULATED_COLUMN not in path.open(encoding="utf-8", errors="replace").readline():
+        raise InputError(f"{out}: holds {FILE}, not simulated, and it would be lost; choose another folder")
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for person in range(1, people + 1):
+            for number in (2 * person - 1, 2 * person):
+                rows = _recording(person, number, seconds, seed)
+                first = number == 1
+                rows.to_csv(
+                    partial, mode="w" if first else "a", header=first, index=False, float_format="%.5f"
+                )
+            if progress:
+                progress(person, people)
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return [path]
+
+
+def _recording(person: int, number: int, seconds: float, seed: int) -> pd.DataFrame:
+    """All activities once, in an order of the recording's own, with pauses."""
+    body = np.random.default_rng([seed, 1, person])
+    pace, force, lean = np.exp(body.normal(0, 0.08)), np.exp(body.normal(0, 0.25)), body.normal(0, 0.15)
+    bias = body.normal(0, 0.03, len(CHANNELS))
+    rng = np.random.default_rng([seed, 2, number])
+    parts = []
+    for activity in rng.permutation(list(ACTIVITIES)):
+        for label, length in ((activity, seconds), (NO_LABEL, PAUSE)):
+            count = round(length * RATE)
+            pitch, steps, strength, asymmetry = ACTIVITIES[activity]
+            pitch += lean + rng.normal(0, 0.05)
+            cycles = steps * pace * np.arange(count) / RATE + np.cumsum(rng.normal(0, 0.01, count))
+            phase = 2 * np.pi * cycles + rng.uniform(0, 2 * np.pi)
+            step = force * strength * (np.sin(phase) + asymmetry * np.sin(2 * phase + 1))
+            swing = force * strength * np.sin(phase / 2)
+            signal = np.stack(
+                [
+                    np.cos(pitch) + step, 0.4 * swing, np.sin(pitch) + 0.5 * step,
+                    2 * swing, 1.5 * np.gradient(step) * RATE / 10, swing * asymmetry,
+                ],
+                1,
+            )  # fmt: skip
+            signal += bias + rng.normal(0, 0.02, signal.shape)
+            parts.append(pd.DataFrame(signal, columns=list(CHANNELS)).assign(label=label))
+    table = pd.concat(parts, ignore_index=True)
+    about = {"recording": number, "user": person, "site": SITES[person % 2], "time": table.index / RATE}
+    return table.assign(**about, **{SIMULATED_COLUMN: 1})[
+        ["recording", "user", "site", "time", *CHANNELS, "label", SIMULATED_COLUMN]
+    ]

@@ -1,0 +1,49 @@
+"""A user's own recordings in the workflow, simulated ones in their place."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+from tiny import STUDY, Workflow
+
+from tsdg.data.simulate_table import FILE, simulate_table
+
+ENTRY = {
+    "kind": "table",
+    "raw": "recordings",
+    "source": "own",
+    "prepare": {"window": 64, "time": "time", "channels": ["acc-x", "acc-y"], "classes": {1: "go", 4: "sit"}},
+    "backbone": "auto",
+    "split": "blocked",
+    "standardize": "sources",
+    "domains": {f"P{number}": {"user": number} for number in (1, 2, 3)},
+}
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Workflow:
+    """A workflow of recordings in one file."""
+    workflow = Workflow(tmp_path)
+    table = STUDY["tables"]["small"] | {"dataset": "mine"}
+    entry = ENTRY | {"raw": f"recordings/{FILE}"}
+    study = STUDY | {"datasets": {"mine": entry}, "tables": {"mine": table}}
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
+    simulate_table(tmp_path / "recordings", people=3, seconds=6)
+    return workflow
+
+
+def test_from_a_file_to_its_table(own: Workflow) -> None:
+    own.run("results/tables/mine.tex", "results/figures/mine.pdf", "results/tables/datasets.tex")
+    for name in ("tables/mine.tex", "figures/mine.pdf", "tables/datasets_samplesize.csv"):
+        assert (own.folder / "results" / name).stat().st_size > 100
+    assert own.plan("results/tables/mine.tex") == {}
+    changed = own.plan("results/tables/mine.tex", "--config", "datasets={mine: {prepare: {stride: 32}}}")
+    assert changed["prepare"] == 1
+    assert changed["train"] >= 1
+    # Where the file is not there, `all` goes without it, and a folder's files are the inputs.
+    shutil.move(own.folder / "recordings" / FILE, own.folder / "recordings" / "1.csv")
+    assert {"prepare", "train", "table"}.isdisjoint(own.plan())
+    (own.folder / "recordings/metadata.csv").write_text("file\n1.csv\n")
+    text = own.run("--dry-run", "results/tables/mine.tex", "--config", "datasets={mine: {raw: recordings}}")
+    assert "recordings/metadata.csv, recordings/1.csv" in text
