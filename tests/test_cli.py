@@ -12,7 +12,7 @@ from tsdg.cli import main
 
 COMMANDS = (
     "fetch", "simulate", "prepare", "train", "select", "table", "figure", "show", "datasets", "networks",
-    "hparams", "check",
+    "hparams", "check", "export", "predict",
 )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from tsdg import __version__
 from tsdg.arguments import draws, natural, positive
+from tsdg.bundle import cli as bundle_cli
 from tsdg.data import check_cli
 from tsdg.data.cli import add_commands
 from tsdg.errors import InputError
@@ -59,6 +60,13 @@ def parser() -> argparse.ArgumentParser:
     )
     _train_arguments(
         _command(commands, "train", _train, "train runs of one variant and record them", study=True)
+    )
+
+    bundle_cli.export_arguments(
+        _command(commands, "export", bundle_cli.export, "train on all domains, to take away", study=True)
+    )
+    bundle_cli.predict_arguments(
+        _command(commands, "predict", bundle_cli.predict, "classify recordings with an exported model")
     )
 
     select = _command(

@@ -85,7 +85,7 @@ def train_job(
             records.write(staging / records.run_path(run), record)
             places[run] = staging
 
-        with _Report(len(missing), config["iterations"]) as progress:
+        with Report(len(missing), config["iterations"]) as progress:
             train(
                 prepared, missing, config, [hparams[run] for run in missing],
                 device=chosen, progress=progress, finished=finished,
@@ -141,7 +141,7 @@ def _is_current(
     )
 
 
-class _Report(Progress):
+class Report(Progress):
     """A progress bar on a terminal, one line a checkpoint in a log."""
 
     def __init__(self, runs: int, iterations: int):
@@ -149,7 +149,7 @@ class _Report(Progress):
 
         self.bar = tqdm(total=runs * iterations, unit="it", disable=None, smoothing=0.05)
 
-    def __enter__(self) -> _Report:
+    def __enter__(self) -> Report:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,0 +1,152 @@
+"""The model of a bundle: a plain function from windows to logits, and the folder that keeps it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from tsdg.errors import InputError
+from tsdg.networks import Network, build
+
+FORMAT = 1
+CARD, WEIGHTS, ONNX = "card.json", "weights.safetensors", "model.onnx"
+_KEYS = ("format", "classes", "channels", "window", "network", "standardize", "temperature", "sampling_rate")
+_REMEDY = "make it again with `tsdg export`"
+
+
+class Model(nn.Module):
+    """Logits ``(N, K)`` of raw windows ``(N, C, T)``: standardized, through the network of the only run.
+
+    Parameters
+    ----------
+    network : Network
+        Of one run.
+    mean, deviation : (C,)
+        What each channel is reduced by and divided by; 0 and 1 where it is taken as it is.
+    """
+
+    mean: Tensor
+    deviation: Tensor
+
+    def __init__(self, network: Network, mean: Tensor, deviation: Tensor):
+        super().__init__()
+        self.network = network
+        self.register_buffer("mean", mean.reshape(-1, 1).float())
+        self.register_buffer("deviation", deviation.reshape(-1, 1).float())
+        self.eval()
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = (x - self.mean) / self.deviation
+        x = torch.where(x.isnan(), torch.zeros_like(x), x)  # what is missing is the mean
+        return self.network(x.unsqueeze(0)).squeeze(0)
+
+
+@dataclass
+class Bundle:
+    """A model and its card.
+
+    Attributes
+    ----------
+    card : dict
+        What the model is, takes and gives, see `tsdg.bundle.export`.
+    model : Model
+    """
+
+    card: dict[str, Any]
+    model: Model
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Bundle:
+        """Open a bundle.
+
+        Raises
+        ------
+        InputError
+            If a file is missing, unreadable or of another format, or the weights are not the card's.
+        """
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
+
+        folder = Path(folder)
+        for name in (CARD, WEIGHTS):
+            if not (folder / name).is_file():
+                raise InputError(f"{folder}: not a bundle, {name} is missing; {_REMEDY}")
+        try:
+            card = json.loads((folder / CARD).read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise InputError(f"{folder / CARD}: unreadable ({error}); {_REMEDY}") from None
+        missing = [key for key in _KEYS if key not in card] if isinstance(card, dict) else list(_KEYS)
+        if missing or card["format"] != FORMAT:
+            what = (
+                f"lacks {', '.join(missing)}" if missing else f"is of format {card['format']}, not {FORMAT}"
+            )
+            raise InputError(f"{folder / CARD}: {what}; {_REMEDY}")
+        try:
+            weights = load_file(folder / WEIGHTS)
+            model = empty_model(card)
+            model.network.load_state_dict({name: value.unsqueeze(0) for name, value in weights.items()})
+        except (SafetensorError, RuntimeError) as error:
+            words = " ".join(str(error).split())[:200]
+            raise InputError(
+                f"{folder / WEIGHTS}: not the weights of this card ({words}); {_REMEDY}"
+            ) from None
+        return cls(card, model)
+
+    def save(self, folder: str | Path) -> list[Path]:
+        """Write weights and card; a weight has no run axis."""
+        from safetensors.torch import save_file
+
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        weights = {k: v.detach()[0].contiguous().clone() for k, v in self.model.network.state_dict().items()}
+        save_file(weights, folder / WEIGHTS)
+        text = json.dumps(self.card, indent=1, ensure_ascii=False) + "\n"
+        (folder / CARD).write_text(text, encoding="utf-8")
+        return [folder / WEIGHTS, folder / CARD]
+
+    @torch.no_grad()
+    def logits(self, x: Tensor) -> Tensor:
+        """Logits ``(N, K)`` of windows ``(N, C, T)``."""
+        return torch.cat([self.model(part) for part in x.split(256)]) if len(x) else self.model(x)
+
+
+def empty_model(card: dict[str, Any]) -> Model:
+    """The model of a card with weights of no meaning."""
+    network = build(
+        card["network"]["backbone"],
+        channels=len(card["channels"]),
+        length=card["window"]["length"],
+        classes=len(card["classes"]),
+        generators=[torch.Generator()],
+    )
+    scales = card["standardize"] or [{"mean": 0.0, "deviation": 1.0}] * len(card["channels"])
+    mean, deviation = (torch.tensor([scale[key] for scale in scales]) for key in ("mean", "deviation"))
+    return Model(network, mean, deviation)
+
+
+def write_onnx(bundle: Bundle, folder: str | Path) -> Path:
+    """Write the model for ONNX: input ``windows (N, C, T)`` float32, output ``logits (N, K)``; N is free."""
+    path = Path(folder) / ONNX
+    shape = (2, len(bundle.card["channels"]), bundle.card["window"]["length"])
+    logging.getLogger("torch.onnx").setLevel(logging.ERROR)  # it names packages that it does without
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the exporter about itself
+        torch.onnx.export(
+            bundle.model,
+            (torch.zeros(shape),),
+            path,
+            input_names=["windows"],
+            output_names=["logits"],
+            dynamic_shapes=({0: torch.export.Dim("N")},),
+            dynamo=True,
+            external_data=False,
+            verbose=False,
+        )
+    return path

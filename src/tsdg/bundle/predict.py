@@ -1,0 +1,135 @@
+"""Classes of new recordings from a bundle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+
+from tsdg.bundle.model import Bundle
+from tsdg.data.recordings import Recording, open_source
+from tsdg.data.table import RATES_DIFFER, Sampling
+from tsdg.data.windows import window_starts
+from tsdg.errors import InputError
+from tsdg.suggest import nearest
+
+
+def predict(
+    bundle: Bundle,
+    path: str | Path,
+    *,
+    recording: str | None = None,
+    time: str | None = None,
+    sampling_rate: float | None = None,
+    stride: int | None = None,
+    separator: str = ",",
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Classify every window of recordings, and vote on each recording.
+
+    Parameters
+    ----------
+    bundle : Bundle
+    path : path
+        A csv, parquet or npz file, or a folder, see `tsdg.data.recordings`; no label is needed.
+    recording, time, sampling_rate, separator
+        As in `tsdg.data.table.prepare`.
+    stride : int, optional
+        Distance of two windows; by default as in training.
+
+    Returns
+    -------
+    windows : DataFrame
+        One row a window: ``recording``, ``start`` (time step, at the model's rate), ``seconds`` where the
+        rate is known, ``class``, ``confidence`` (scaled by the temperature), and ``p_CLASS`` of each class
+        (not scaled).
+    votes : DataFrame
+        One row a recording: ``recording``, ``class`` of most windows (a tie: the greater mean probability),
+        ``share`` of the windows that say so, ``windows``, mean ``confidence``.
+
+    Raises
+    ------
+    InputError
+        If channels are missing, the rate is another one, or a recording is shorter than a window.
+    """
+    card = bundle.card
+    source = open_source(path, separator=separator)
+    for channel in card["channels"]:
+        if channel not in source.names:
+            raise InputError(
+                f"{path}: the model needs channel {channel!r}{nearest(channel, source.names)}; there are "
+                f"{', '.join(source.names)}"
+            )
+    columns = source.columns(channels=card["channels"], label=None, recording=recording, time=time)
+    length, step = card["window"]["length"], stride or card["window"]["stride"]
+    sampling = Sampling(sampling_rate, card["resample"])
+    tables = []
+    for whole in source.recordings(columns):
+        _check_rate(f"{path}: recording {whole.name}", whole, sampling_rate, card)
+        parts = [_padded(part, length, card) for part in sampling.stretches(whole, str(path))]
+        parts = [part for part in parts if len(part.signal) >= length]
+        if not parts:
+            raise InputError(
+                f"{path}: recording {whole.name} has {len(whole.signal)} time steps without a gap, and the "
+                f"model takes windows of {length}; give a longer recording"
+            )
+        begin = 0
+        for part in parts:
+            starts = window_starts(length, step, len(part.signal))
+            tables.append(_classified(bundle, whole.name, part.signal, starts, begin, sampling))
+            begin += len(part.signal)
+    windows = pd.concat(tables, ignore_index=True)
+    return windows, _votes(windows, card["classes"])
+
+
+def _check_rate(where: str, recording: Recording, given: float | None, card: dict) -> None:
+    """Refuse a rate that is not the model's, unless it resamples."""
+    rate, wanted = given, card["sampling_rate"]
+    if recording.time is not None and len(recording.time) > 1:
+        rate = 1 / float(np.median(np.diff(recording.time)))
+    if rate and wanted and not card["resample"] and abs(rate / wanted - 1) > RATES_DIFFER:
+        raise InputError(
+            f"{where} has a rate of {rate:.4g} Hz, and the model takes {wanted:.4g} Hz; resample the "
+            "recording, or train with `resample`"
+        )
+
+
+def _padded(part: Recording, length: int, card: dict) -> Recording:
+    """A stretch that is too short, as the training had it."""
+    if len(part.signal) >= length or card["window"]["short"] == "drop":
+        return part
+    tail = np.repeat(part.signal[-1:], length - len(part.signal), axis=0)
+    return Recording(part.name, part.fields, np.concatenate([part.signal, tail]), part.labels, None)
+
+
+def _classified(
+    bundle: Bundle, name: str, signal: np.ndarray, starts: np.ndarray, begin: int, sampling: Sampling
+) -> pd.DataFrame:
+    card = bundle.card
+    length, rate = card["window"]["length"], card["sampling_rate"] or sampling.rate
+    filled = pd.DataFrame(signal).ffill().to_numpy(np.float32, copy=True)  # as in training
+    if np.isnan(filled).any() and card["standardize"] is None:
+        raise InputError(f"recording {name} begins with missing values, which this model cannot fill")
+    x = torch.from_numpy(filled).unfold(0, length, 1)[torch.from_numpy(starts)]
+    logits = bundle.logits(x).double()
+    probabilities = logits.softmax(1).numpy()
+    columns = {"recording": name, "start": begin + starts}
+    if rate:
+        columns["seconds"] = (begin + starts) / rate
+    columns["class"] = [card["classes"][k] for k in probabilities.argmax(1)]
+    columns["confidence"] = (logits / card["temperature"]).softmax(1).max(1).values.numpy()
+    return pd.DataFrame(
+        columns | {f"p_{label}": probabilities[:, k] for k, label in enumerate(card["classes"])}
+    )
+
+
+def _votes(windows: pd.DataFrame, classes: list[str]) -> pd.DataFrame:
+    rows = []
+    for name, part in windows.groupby("recording", sort=False):
+        counts = [(part["class"] == label).sum() for label in classes]
+        means = [part[f"p_{label}"].mean() for label in classes]
+        best = max(range(len(classes)), key=lambda k: (counts[k], means[k]))
+        row = (name, classes[best], counts[best] / len(part), len(part), part["confidence"].mean())
+        rows.append(row)
+    return pd.DataFrame(rows, columns=["recording", "class", "share", "windows", "confidence"])

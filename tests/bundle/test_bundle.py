@@ -1,0 +1,192 @@
+"""A model to take away: the function that was trained, and what refuses to feed it anything else."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from synthetic_records import save
+from tsdg.batches import Windows
+from tsdg.bundle.export import NOBODY, export, fit_temperature, selected_draw, without_target
+from tsdg.bundle.model import Bundle, Model, write_onnx
+from tsdg.bundle.predict import predict
+from tsdg.cli import main
+from tsdg.errors import InputError
+from tsdg.networks import build
+from tsdg.records import Run
+from tsdg.study import Study
+from tsdg.train import Pack, Progress
+
+pytest.importorskip("safetensors")
+
+
+@pytest.fixture
+def study(params):
+    params["datasets"]["tiny"]["standardize"] = "sources"
+    params["protocols"]["small"] = {"seeds": 1, "draws": "fixed", "iterations": 30, "evaluate_every": 30}
+    params["variants"]["mtl"] = {"label": "MTL", "method": "mtl"}
+    return Study(params)
+
+
+@pytest.fixture
+def bundle(study, tiny_folder):
+    return export(study, tiny_folder, variant="erm")
+
+
+def test_the_model_is_the_trained_network_on_raw_windows(study, tiny, bundle, tmp_path):
+    config = study.config("tiny", "erm")
+    run = Run("tiny", "erm", NOBODY, 0, "fixed")
+    data = without_target(tiny)
+    pack = Pack(data, Windows(data), [run], config, [study.hparams(run)], Progress())
+    pack.train()
+    index = torch.arange(0, len(tiny.windows), 5)
+    expected = pack.method.logits(pack.windows[index[None]][0])[0]
+    assert pack.sources[0].names == ["A", "B", "C", "D"]
+    bundle.save(tmp_path / "bundle")
+    raw = np.stack([tiny.signals[s : s + 12].T for s in tiny.windows["start"].iloc[index.numpy()]])
+    for model in (bundle, Bundle.load(tmp_path / "bundle")):
+        torch.testing.assert_close(model.logits(torch.from_numpy(raw)), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_the_card_says_what_the_model_is(bundle, study, tiny):
+    card = json.loads(json.dumps(bundle.card, allow_nan=False))
+    assert list(card["domains"]) == list(card["validation"]) == ["A", "B", "C", "D"]
+    assert card["classes"] == ["slow", "fast"]
+    assert [scale["channel"] for scale in card["standardize"]] == ["x", "y"]
+    assert card["draw"] == "fixed"
+    assert card["data"] == tiny.fingerprint
+    assert NOBODY not in json.dumps(card)
+    notes = " ".join(card["notes"])
+    assert "fitted on validation windows of the domains trained on" in notes
+    assert "split: random" in notes
+
+
+def test_the_temperature_undoes_overconfidence():
+    rng = np.random.default_rng(0)
+    logits = rng.normal(scale=2, size=(20000, 4))
+    p = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
+    labels = (p.cumsum(1) < rng.uniform(size=(len(p), 1))).sum(1)
+    assert fit_temperature(3 * logits, labels) == pytest.approx(3, rel=0.05)
+    assert fit_temperature(logits / 2, labels) == pytest.approx(0.5, rel=0.05)
+
+
+def test_the_draw_is_selected_on_sources_alone(params, tmp_path):
+    study = Study(params, ["protocol=large"])
+    for number, (validation, target) in enumerate([(0.7, 0.99), (0.9, 0.5), (0.8, 0.6)]):
+        for domain in "ABCD":
+            run = Run("tiny", "vrex", domain, 0, number)
+            save(tmp_path, run, [(40, validation, target)], sources=[d for d in "ABCD" if d != domain])
+    save(tmp_path, Run("tiny", "vrex", "A", 1, 2), [(40, 0.8, 0.6)], sources=list("BCD"))
+    assert selected_draw(study, "tiny", "vrex", tmp_path)[0] == 2  # finished most often
+    save(tmp_path, Run("tiny", "vrex", "A", 1, 1), [(40, 0.8, 0.6)], sources=list("BCD"))
+    assert selected_draw(study, "tiny", "vrex", tmp_path)[0] == 1
+    assert selected_draw(study, "tiny", "erm", tmp_path)[0] == 0  # has nothing to search
+    with pytest.raises(InputError, match="give --draw fixed"):
+        selected_draw(study, "tiny", "vrex", tmp_path / "none")
+
+
+def test_a_method_that_needs_its_domain_is_refused(study, tiny_folder):
+    with pytest.raises(InputError, match="MTL looks at all windows of a domain"):
+        export(study, tiny_folder, variant="mtl")
+
+
+@pytest.mark.parametrize(("backbone", "channels", "length"), [("har", 3, 40), ("bearings", 1, 300)])
+def test_onnx_gives_the_same_logits(tmp_path, backbone, channels, length):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnxscript")
+    network = build(
+        backbone, channels=channels, length=length, classes=5, generators=[torch.Generator().manual_seed(0)]
+    )
+    for name, value in network.named_buffers():  # statistics as after a training
+        value.uniform_(0.5, 2) if name.endswith("var") else value.normal_()
+    model = Model(network, torch.arange(channels), 1.0 + torch.arange(channels))
+    bundle = Bundle({"channels": ["c"] * channels, "window": {"length": length}}, model)
+    session = onnxruntime.InferenceSession(write_onnx(bundle, tmp_path))
+    for count in (1, 7):
+        x = torch.randn(count, channels, length, generator=torch.Generator().manual_seed(count))
+        x[0, 0, 3] = float("nan")
+        (logits,) = session.run(["logits"], {"windows": x.numpy()})
+        np.testing.assert_allclose(logits, bundle.logits(x).numpy(), atol=1e-4)
+
+
+# ------------------------------------------------------------------------------------------------ predict
+
+
+def recordings(tiny, *, seconds=None):
+    """Two recordings of the tiny data set as a user's table, the second of class fast."""
+    parts = []
+    for name in ("A0", "A1"):
+        start = tiny.windows.query("recording == @name")["start"].min()
+        table = pd.DataFrame(np.array(tiny.signals[start : start + 180]), columns=["x", "y"])
+        parts.append(table.assign(recording=name, seconds=np.arange(180) / (seconds or 1)))
+    return pd.concat(parts)[["y", "seconds", "recording", "x"]]
+
+
+def test_windows_and_votes(bundle, tiny, tmp_path):
+    recordings(tiny).to_csv(tmp_path / "new.csv", index=False)
+    windows, votes = predict(bundle, tmp_path / "new.csv")
+    rows = tiny.windows[tiny.windows["recording"].isin(["A0", "A1"])]
+    x = np.stack([tiny.signals[s : s + 12].T for s in rows["start"]])
+    logits = bundle.logits(torch.from_numpy(x)).double()
+    np.testing.assert_allclose(windows[["p_slow", "p_fast"]], logits.softmax(1), atol=1e-5)
+    confidence = (logits / bundle.card["temperature"]).softmax(1).amax(1)
+    np.testing.assert_allclose(windows["confidence"], confidence, atol=1e-5)
+    assert windows["start"].tolist() == [*range(0, 169, 6)] * 2
+    assert votes["recording"].tolist() == ["A0", "A1"]
+    for vote in votes.itertuples():
+        share = (windows.loc[windows["recording"] == vote.recording, "class"] == vote[2]).mean()
+        assert vote.share == share >= 0.5
+        assert vote.windows == 29
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "words"),
+    [
+        (lambda t: t.rename(columns={"x": "X"}), {}, "needs channel 'x', did you mean 'X'?"),
+        (lambda t: t, {"time": "seconds"}, "recording A0 has a rate of 25 Hz, and the model takes 50 Hz"),
+        (lambda t: t, {"sampling_rate": 100}, "rate of 100 Hz"),
+        (lambda t: t.iloc[:11], {}, "has 11 time steps without a gap, and the model takes windows of 12"),
+        (lambda t: t.assign(x="high"), {}, "'x' holds text"),
+        (lambda t: t.iloc[:0], {}, "holds no rows"),
+    ],
+)
+def test_what_does_not_fit_is_refused(bundle, tiny, tmp_path, change, options, words):
+    bundle.card["sampling_rate"] = 50
+    change(recordings(tiny, seconds=25)).to_csv(tmp_path / "new.csv", index=False)
+    with pytest.raises(InputError) as error:
+        predict(bundle, tmp_path / "new.csv", **options)
+    assert words in str(error.value)
+
+
+def test_padding_is_that_of_training(bundle, tiny, tmp_path):
+    recordings(tiny).iloc[:11].to_csv(tmp_path / "new.csv", index=False)
+    bundle.card["window"]["short"] = "pad"
+    assert len(predict(bundle, tmp_path / "new.csv")[0]) == 1
+
+
+@pytest.mark.parametrize("broken", ["card.json", "weights.safetensors", "format", "classes"])
+def test_a_damaged_bundle_is_refused(bundle, tmp_path, broken):
+    bundle.save(tmp_path)
+    if broken in ("format", "classes"):
+        card = bundle.card | {"format": 9} if broken == "format" else bundle.card | {"classes": ["a"] * 3}
+        (tmp_path / "card.json").write_text(json.dumps(card))
+    else:
+        (tmp_path / broken).write_bytes(b"\0" * 5)
+    with pytest.raises(InputError, match="make it again with `tsdg export`"):
+        Bundle.load(tmp_path)
+
+
+def test_from_the_command_line(project, tiny_folder, tiny, capsys):
+    arguments = ["export", "--data", str(tiny_folder), "--variant", "ours-learned", "--out", "bundle"]
+    assert main(arguments) == 0
+    out = capsys.readouterr().out
+    assert "Ours (learned) on A, B, C, D: source validation" in out
+    assert NOBODY not in out
+    recordings(tiny).to_parquet("new.parquet")
+    assert main(["predict", "bundle", "new.parquet"]) == 0
+    assert pd.read_csv("new_classes.csv").shape == (58, 6)
+    assert pd.read_csv("new_classes_votes.csv")["windows"].tolist() == [29, 29]
+    assert main(["predict", "nothing", "new.parquet"]) == 2
+    assert "nothing: not a bundle" in capsys.readouterr().err
