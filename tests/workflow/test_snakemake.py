@@ -37,7 +37,9 @@ def test_an_edit_runs_again_what_it_touches(finished: Workflow) -> None:
 
 def test_a_derived_data_set_in_a_panel_trains_on_what_is_prepared(finished: Workflow) -> None:
     derived = "datasets={derived: {of: bearings, split: blocked}}"
-    panels = ", ".join(f"{{dataset: {name}, metrics: [accuracy]}}" for name in ("bearings", "derived"))
+    panels = ", ".join(
+        f"{{dataset: {name}, metrics: [ece], average_only: true}}" for name in ("bearings", "derived")
+    )
     table = f"tables={{both: {{rows: [erm], caption: Two., panels: [{panels}]}}}}"
     assert finished.plan("--config", derived, table) == {"train": 1} | RESULTS
 

@@ -40,10 +40,12 @@ def load_study():
 
 def retype(given, tree):
     """Make numbers again of what Snakemake leaves as text, which is all inside of braces in --config."""
-    for key, value in given.items():
-        if isinstance(value, dict):
+    for key, value in given.items() if isinstance(given, dict) else enumerate(given):
+        if key == "set":
+            continue
+        if isinstance(value, dict | list):
             retype(value, tree[key])
-        elif key != "set":
+        else:
             tree[key] = yaml.safe_load(value) if isinstance(value, str) else value
 
 
