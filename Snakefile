@@ -18,6 +18,7 @@ include: "workflow/rules/select.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/toy.smk"
+include: "workflow/rules/summary.smk"
 
 
 localrules:
@@ -34,6 +35,7 @@ rule all:
         expand("results/tables/{table}.tex", table=tables_at_hand()),
         expand("results/figures/{table}.png", table=tables_at_hand()),
         toy_results(),
+        "results/metrics.json",
 
 
 rule data:
@@ -47,3 +49,7 @@ onstart:
             f"Without {dataset}: its raw files are not in {raw_folder(dataset)} and cannot be fetched",
             file=sys.stderr,
         )
+
+
+onerror:
+    print(after_failure(), file=sys.stderr)

@@ -3,6 +3,7 @@
 import pytest
 import yaml
 
+import tsdg.current
 import tsdg.job
 from conftest import write_tiny
 from tsdg import records
@@ -90,7 +91,7 @@ def test_other_data_other_code_damage_and_force_train_again(job, project, tmp_pa
     other = write_tiny(tmp_path / "other", changed="B")
     assert job(data=other) == (0, [run("A")])
     assert job(data=other) == (0, [])
-    monkeypatch.setattr(tsdg.job, "code_fingerprint", lambda method: "another")
+    monkeypatch.setattr(tsdg.current, "code_fingerprint", lambda *named: "another")
     assert job(data=other) == (0, [run("A")])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from tsdg.bundle import cli as bundle_cli
 from tsdg.data import check_cli
 from tsdg.data.cli import add_commands
 from tsdg.errors import InputError
+from tsdg.joblog import job_log
 
 STUDY_OPTIONS = """
 The study is read from params.yaml; --set key=value overrides a value of it, e.g. --set iterations=100 or
@@ -22,10 +24,10 @@ The study is read from params.yaml; --set key=value overrides a value of it, e.g
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code: 0, 2 for bad input, 130 when interrupted."""
+    """Run a command; its exit code is 1 if `status` saw a failure, 2 for bad input, 130 if interrupted."""
     options = parser().parse_args(arguments)
     try:
-        options.command(options)
+        return options.command(options) or 0
     except InputError as error:
         print(f"tsdg {options.name}: error: {error}", file=sys.stderr)
         return 2
@@ -39,7 +41,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(f"tsdg {options.name}: interrupted; what was finished is kept", file=sys.stderr)
         return 130
-    return 0
 
 
 def parser() -> argparse.ArgumentParser:
@@ -74,6 +75,9 @@ def parser() -> argparse.ArgumentParser:
     )
     select.add_argument("table", help="table in params.yaml")
     select.add_argument("--runs", type=Path, default=Path("results/runs"), help="folder of records")
+    select.add_argument(
+        "--data", type=Path, default=Path("results/data"), help="folder of prepared data sets"
+    )
     select.add_argument("--out", type=Path, default=None, help="csv (default: results/selected/{table}.csv)")
 
     for name, command, what in (
@@ -84,6 +88,15 @@ def parser() -> argparse.ArgumentParser:
         sub.add_argument("table", help="table in params.yaml")
         sub.add_argument("--selected", type=Path, default=None, help="default: results/selected/{table}.csv")
         sub.add_argument("--out", type=Path, default=Path(f"results/{name}s"), help="folder")
+
+    summary = _command(commands, "summary", _summary, "write the averages of tables as metrics", study=True)
+    summary.add_argument("tables", nargs="+", metavar="TABLE", help="tables in params.yaml")
+    summary.add_argument(
+        "--selected", type=Path, default=Path("results/selected"), help="folder of the selected runs"
+    )
+    summary.add_argument(
+        "--out", type=Path, default=Path("results"), help="folder of metrics.json and metrics.csv"
+    )
 
     show = _command(commands, "show", _show, "print a finished table")
     show.add_argument("csv", type=Path, help="the table's csv, e.g. results/tables/bearings.csv")
@@ -101,7 +114,41 @@ def parser() -> argparse.ArgumentParser:
         "--tables", type=Path, help="also write hyperparameter.tex and .csv into this folder"
     )
     _toy_arguments(commands)
+    _progress_arguments(commands)
     return top
+
+
+def _progress_arguments(commands: Any) -> None:
+    """What looks at a whole study: before, during and after."""
+    ahead = _command(commands, "plan", _plan, "count runs, jobs and hours that tables need", study=True)
+    ahead.add_argument(
+        "--probe",
+        action="store_true",
+        help="measure the hours: some iterations of every variant on this machine",
+    )
+    ahead.add_argument("--device", choices=["auto", "cpu", "cuda"], help="of the probe; as in params.yaml")
+    ahead.add_argument(
+        "--jobs", type=positive, default=os.cpu_count() or 1, help="at a time (default: cores)"
+    )
+    seen = _command(
+        commands, "status", _status, "say what is done, running, failed, diverged and waiting", study=True
+    )
+    seen.epilog = "Ends with 1 if anything failed, with 0 otherwise."
+    seen.add_argument("--logs", type=Path, default=Path("logs/train"), help="folder of the trainings' logs")
+    for sub in (ahead, seen):
+        sub.add_argument(
+            "tables", nargs="*", metavar="TABLE",
+            help="tables in params.yaml, `toy`, or paths such as results/tables/bearings.tex (default: all)",
+        )  # fmt: skip
+        sub.add_argument(
+            "--data", type=Path, default=Path("results/data"), help="folder of prepared data sets"
+        )
+    stale = _command(
+        commands, "prune", _prune, "list the records that no table of the study wants", study=True
+    )
+    stale.add_argument("--yes", action="store_true", help="delete them")
+    for sub in (ahead, seen, stale):
+        sub.add_argument("--runs", type=Path, default=Path("results/runs"), help="folder of records")
 
 
 def _toy_arguments(commands: Any) -> None:
@@ -122,7 +169,12 @@ def _toy_arguments(commands: Any) -> None:
 
 
 def _command(
-    commands: Any, name: str, command: Callable[[argparse.Namespace], None], what: str, *, study: bool = False
+    commands: Any,
+    name: str,
+    command: Callable[[argparse.Namespace], int | None],
+    what: str,
+    *,
+    study: bool = False,
 ) -> argparse.ArgumentParser:
     sub = commands.add_parser(
         name,
@@ -159,33 +211,45 @@ def _train(options: argparse.Namespace) -> None:
     from tsdg.job import train_job
     from tsdg.study import Study
 
-    train_job(
-        Study.load(options.params, options.set),
-        options.data,
-        variant=options.variant,
-        targets=options.target,
-        seeds=options.seed,
-        draws=[number for numbers in options.draw for number in numbers],
-        out=options.out,
-        dataset=options.dataset,
-        device=options.device,
-        threads=options.threads,
-        force=options.force,
-    )
+    with job_log():
+        train_job(
+            Study.load(options.params, options.set),
+            options.data,
+            variant=options.variant,
+            targets=options.target,
+            seeds=options.seed,
+            draws=[number for numbers in options.draw for number in numbers],
+            out=options.out,
+            dataset=options.dataset,
+            device=options.device,
+            threads=options.threads,
+            force=options.force,
+        )
 
 
 def _select(options: argparse.Namespace) -> None:
+    from tsdg.current import CurrentRecords
     from tsdg.select import select, write_csv
     from tsdg.study import Study
 
     study = Study.load(options.params, options.set)
     out = options.out or Path("results/selected") / f"{options.table}.csv"
-    selected = select(study.table_runs(options.table), options.runs, checkpoint=study.params["checkpoint"])
+    current = CurrentRecords(study, options.runs, options.data)
+    selected = select(
+        study.table_runs(options.table),
+        options.runs,
+        checkpoint=study.params["checkpoint"],
+        current=current.current,
+    )
     write_csv(selected, out)
     chosen = selected[selected["rule"] == "per_seed"]
     found, expected = (int(chosen[f"draws_{which}"].sum()) for which in ("found", "expected"))
     if found < expected:
-        print(f"{found} of {expected} runs of {options.table} are in {options.runs}", file=sys.stderr)
+        print(
+            f"{found} of {expected} runs of {options.table} have a current record in {options.runs}; "
+            f"`tsdg status {options.table}` says more",
+            file=sys.stderr,
+        )
     print(out)
 
 
@@ -211,6 +275,69 @@ def _figure(options: argparse.Namespace) -> None:
     selected = read_csv(options.selected or Path("results/selected") / f"{options.table}.csv")
     for path in accuracy_by_target(selected, layout, options.out, options.table):
         print(path)
+
+
+def _summary(options: argparse.Namespace) -> None:
+    from tsdg.select import read_csv
+    from tsdg.study import Study
+    from tsdg.summary import averages, write
+
+    study = Study.load(options.params, options.set)
+    selected = {table: read_csv(options.selected / f"{table}.csv") for table in options.tables}
+    rows = {table: averages(selected[table], study.layout(table)) for table in options.tables}
+    print(*write(rows, options.out), sep="\n")
+
+
+def _plan(options: argparse.Namespace) -> None:
+    from tsdg import plan
+    from tsdg.current import CurrentRecords
+    from tsdg.study import Study
+
+    study = Study.load(options.params, options.set)
+    tables = plan.chosen_tables(study, options.tables)
+    rates = plan.recorded_rates(study, tables, options.runs)
+    if options.probe:
+        device = options.device or study.params["device"]
+        rates |= plan.probed_rates(study, tables, options.data, device, _say)
+    found = CurrentRecords(study, options.runs, options.data)
+    print(plan.text(plan.plan(study, tables, found, rates), options.jobs))
+
+
+def _status(options: argparse.Namespace) -> int:
+    from tsdg import status
+    from tsdg.current import CurrentRecords
+    from tsdg.plan import chosen_tables
+    from tsdg.study import Study
+
+    study = Study.load(options.params, options.set)
+    tables = chosen_tables(study, options.tables)
+    seen = status.status(study, tables, CurrentRecords(study, options.runs, options.data), options.logs)
+    print(status.text(seen, tables))
+    return 1 if seen.failures else 0
+
+
+def _prune(options: argparse.Namespace) -> None:
+    from tsdg import prune
+    from tsdg.study import Study
+
+    study = Study.load(options.params, options.set)
+    paths = prune.unwanted(study, options.runs)
+    if not paths:
+        print(f"every record in {options.runs} is wanted by a table (protocol {study.params['protocol']})")
+        return
+    print(*prune.summary(paths, options.runs), sep="\n")
+    if options.yes:
+        prune.delete(paths, options.runs)
+        print(f"{len(paths)} records deleted")
+    else:
+        print(
+            f"{len(paths)} records that no table wants under protocol {study.params['protocol']}; "
+            "--yes deletes them"
+        )
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 def _show(options: argparse.Namespace) -> None:
@@ -261,7 +388,8 @@ def _toy_train(options: argparse.Namespace) -> None:
     from tsdg.study import Study
     from tsdg.toy.job import train_job
 
-    train_job(Study.load(options.params, options.set), options.variant, options.seed, options.out)
+    with job_log():
+        train_job(Study.load(options.params, options.set), options.variant, options.seed, options.out)
 
 
 def _toy_result(options: argparse.Namespace) -> None:

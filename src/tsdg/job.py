@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -13,15 +12,14 @@ from typing import Any
 import torch
 
 from tsdg import records
+from tsdg.current import STAGING, is_current
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
-from tsdg.fingerprint import code_fingerprint
 from tsdg.records import Run
 from tsdg.study import Study
 from tsdg.suggest import nearest
 from tsdg.train import Progress, choose_device, train
 
-STAGING = ".finished"
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # glibc's malloc.h
 
 
@@ -95,7 +93,7 @@ def train_job(
         if places[run] == out / STAGING:
             path.parent.mkdir(parents=True, exist_ok=True)
             (out / STAGING / records.run_path(run)).replace(path)
-    _remove_empty(out / STAGING)
+    _remove_empty(out / STAGING, runs)
     for path in paths:
         if diverged_at := records.read(path).get("diverged_at"):
             print(f"{path}: diverged at iteration {diverged_at}; selection ranks it last")
@@ -115,30 +113,28 @@ def keep_freed_memory() -> None:
         pass  # another C library
 
 
-def _remove_empty(folder: Path) -> None:
-    """Remove a folder's empty subfolders, and itself when nothing is left."""
-    for path in sorted(folder.rglob("*"), reverse=True):
-        if path.is_dir() and not any(path.iterdir()):
-            path.rmdir()
-    if folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
+def _remove_empty(staging: Path, runs: Sequence[Run]) -> None:
+    """Remove the staging folders of some runs where nothing is left; other jobs may be doing the same."""
+    for run in runs:
+        for folder in (staging / records.run_path(run)).parents:
+            try:
+                folder.rmdir()
+            except FileNotFoundError:
+                pass
+            except OSError:  # not empty
+                break
+            if folder == staging:
+                break
 
 
 def _is_current(
     path: Path, config: Mapping[str, Any], hparams: Mapping[str, float], prepared: WindowedDataset
 ) -> bool:
-    """Whether a record is of exactly this configuration, data and code."""
+    """Whether there is a record of exactly this configuration, data and code."""
     try:
-        record = records.read(path)
+        return is_current(records.read(path), config, hparams, prepared.fingerprint)
     except InputError:
         return False
-    plain = json.loads(json.dumps({**config, "protocol": None}))
-    return (
-        {**record["config"], "protocol": None} == plain
-        and record["hparams"] == hparams
-        and record["data"]["fingerprint"] == prepared.fingerprint
-        and record["code"]["fingerprint"] == code_fingerprint(config["method"])
-    )
 
 
 class Report(Progress):

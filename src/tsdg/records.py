@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import total_ordering
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -115,8 +115,7 @@ def write(path: str | Path, record: Mapping[str, Any]) -> None:
     text = json.dumps(plain, allow_nan=False, separators=(",", ":")) + "\n"
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(temporary, "x", encoding="utf-8") as file:
+        with _create(temporary) as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
@@ -128,6 +127,17 @@ def write(path: str | Path, record: Mapping[str, Any]) -> None:
         ) from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _create(path: Path) -> TextIO:
+    """Open a new file; its folder may vanish once it is made, as other jobs remove those that are empty."""
+    for _ in range(100):
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            return open(path, "x", encoding="utf-8")
+        except FileNotFoundError:
+            continue
+    return open(path, "x", encoding="utf-8")
 
 
 def read(path: str | Path) -> dict[str, Any]:

@@ -13,7 +13,7 @@ Ties go to the lower draw number ("fixed" before numbers). A diverged run ranks 
 where every draw diverged, and then has no metrics.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import fsum
@@ -65,7 +65,11 @@ class _Outcome:
 
 
 def select(
-    runs: Iterable[Run], folder: str | Path, *, checkpoint: Literal["last", "best"] = "last"
+    runs: Iterable[Run],
+    folder: str | Path,
+    *,
+    checkpoint: Literal["last", "best"] = "last",
+    current: Callable[[Run, Mapping[str, Any]], bool] = lambda run, record: True,
 ) -> pd.DataFrame:
     """Apply both rules to the records found of the expected runs.
 
@@ -78,6 +82,9 @@ def select(
     checkpoint
         ``last``, or ``best``: the checkpoint of the run with the best mean source-validation accuracy
         (a tie: the earlier).
+    current
+        Whether a run's record counts. One that does not, such as one of settings that have changed since, is
+        as good as absent.
 
     Returns
     -------
@@ -98,7 +105,8 @@ def select(
     rows: list[dict[str, Any]] = []
     for _, group in groupby(sorted(set(runs)), key=lambda run: run.order[:3]):
         expected = list(group)
-        found = [o for o in (_outcome(run, Path(folder), checkpoint) for run in expected) if o is not None]
+        outcomes = (_outcome(run, Path(folder), checkpoint, current) for run in expected)
+        found = [outcome for outcome in outcomes if outcome is not None]
         _check_alike(found, Path(folder))
         shared = _shared_draw(found)
         for seed, members in groupby(expected, key=lambda run: run.seed):
@@ -140,12 +148,14 @@ def _sorted(selected: pd.DataFrame) -> pd.DataFrame:
     return selected.sort_values(["rule", "dataset", "variant", "target", "seed"], ignore_index=True)
 
 
-def _outcome(run: Run, folder: Path, checkpoint: str) -> _Outcome | None:
+def _outcome(run: Run, folder: Path, checkpoint: str, current: Callable) -> _Outcome | None:
     path = folder / run_path(run)
     if not path.exists():
         return None
     record = records.read(path)
     records.check_run(path, record, run)
+    if not current(run, record):
+        return None
     config, data = record["config"], record["data"]
     facts = (str(config["protocol"]), config["iterations"], data["simulated"], data["fingerprint"])
     if record["status"] == "diverged":

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tiny import Workflow, environment
 
-RESULTS = {"select": 1, "table": 1, "figure": 1}
+RESULTS = {"select": 1, "table": 1, "figure": 1, "summary": 1}
 
 
 def test_a_run_makes_everything_and_a_second_nothing(finished: Workflow) -> None:

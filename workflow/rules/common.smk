@@ -20,8 +20,9 @@ from tsdg.data.raw import raw_files
 from tsdg.data.recordings import SUFFIXES
 from tsdg.errors import InputError
 from tsdg.fingerprint import code_fingerprint, modules_fingerprint
+from tsdg.packs import TOY_BLOCK, draw_name, packs
 from tsdg.records import parse_run_path, run_path
-from tsdg.study import Study, pack_shapes
+from tsdg.study import Study
 
 # `tsdg` is found beside the Python that runs Snakemake, activated or not.
 os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), os.getenv("PATH", "")]))
@@ -278,39 +279,24 @@ class Job(NamedTuple):
 
 def training_jobs():
     """What the training rules make: one rule of single runs, or one for each shape of pack."""
-    size = study.params["runs_per_job"]
-    if size == 1:
+    if study.params["runs_per_job"] == 1:
         record = "{dataset}/{variant}/{target}/seed{seed}/{draw}"
         datasets, variants = "|".join(study.datasets), "|".join(study.variants)
         return [Job("train", [f"results/runs/{record}.json"], record, datasets, variants)]
-    jobs = []
-    for (dataset, targets, draws), variants in alike_variants().items():
-        # Blocks of all domains, so that a table with more targets leaves the blocks as they are.
-        for pack in pack_shapes(list(study.dataset(dataset)["domains"]), draws, size):
-            wanted = [target for target in pack.targets if target in targets]
-            names = [draw if draw == "fixed" else f"hp{draw}" for draw in pack.draws]
-            if wanted:
-                records = expand(
-                    "results/runs/{{dataset}}/{{variant}}/{target}/seed{{seed}}/{draw}.json",
-                    target=wanted,
-                    draw=names,
-                )
-                label = "-".join(dict.fromkeys([pack.targets[0], pack.targets[-1], names[0], names[-1]]))
-                log = f"{{dataset}}/{{variant}}/{label}/seed{{seed}}"
-                jobs.append(Job(f"train_pack_{len(jobs)}", records, log, dataset, "|".join(variants)))
-    return jobs
-
-
-def alike_variants():
-    """Variants by what shapes their packs: data set, targets that tables want, and draws."""
-    targets = {}
-    for run in (run for runs in RUNS.values() for run in runs):
-        targets.setdefault((run.dataset, run.variant), {})[run.target] = None
-    alike = {}
-    for (dataset, variant), wanted in targets.items():
-        shape = (dataset, tuple(sorted(wanted)), tuple(study.draws(variant)))
-        alike.setdefault(shape, []).append(variant)
-    return alike
+    return [
+        Job(
+            f"train_pack_{number}",
+            expand(
+                "results/runs/{{dataset}}/{{variant}}/{target}/seed{{seed}}/{draw}.json",
+                target=pack.targets,
+                draw=map(draw_name, pack.draws),
+            ),
+            f"{{dataset}}/{{variant}}/{pack.label}/seed{{seed}}",
+            pack.dataset,
+            "|".join(pack.variants),
+        )
+        for number, pack in enumerate(packs(study))
+    ]
 
 
 def prepared_card(wildcards):
@@ -367,7 +353,39 @@ def table_layout(wildcards):
     return json.dumps(study.layout(wildcards.table), sort_keys=True)
 
 
+def summary_layouts():
+    """All that decides the averages of the tables at hand: labels and captions are not in it."""
+    keys = ("rows", "panels", "protocol")
+    layouts = {table: study.layout(table) for table in tables_at_hand()}
+    return json.dumps(
+        {table: {key: layout[key] for key in keys} for table, layout in layouts.items()}, sort_keys=True
+    )
+
+
 def figure_layout(wildcards):
     """All that decides how a figure looks: a caption is not in it."""
     layout = study.layout(wildcards.table)
     return json.dumps({key: value for key, value in layout.items() if key != "caption"}, sort_keys=True)
+
+
+def after_failure():
+    """What to do when something failed: look, go on, and see the tables with their gaps."""
+    lines = ["", "What is finished is kept. What failed, and why:", f"    tsdg status --params {STUDY}"]
+    lines += ["Once that is put right, the same command again trains what is missing."]
+    tables = unfinished_tables()
+    if tables:
+        lines += ["The tables asked for, from what there is, with their gaps named:"]
+        for table in tables:
+            commands = [f"tsdg {part} {table} --params {STUDY}" for part in ("select", "table", "figure")]
+            lines.append("    " + " && ".join(commands))
+    return "\n".join(lines)
+
+
+def unfinished_tables():
+    """Tables that this call was to make and that training held up."""
+    dag = workflow.dag
+    return [
+        job.wildcards.table
+        for job in dag.needrun_jobs()
+        if job.rule.name == "select" and not dag.finished(job)
+    ]

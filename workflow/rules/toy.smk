@@ -1,8 +1,6 @@
 # The toy study: trainings on data made as they start, tables and figures. Nothing here if params.yaml has no `toy`.
 
 
-TOY_BLOCK = 5  # seeds in one job, of which starting Python is a small part
-
 if "toy" in study.params:
     TOY_RECORDS = [f"results/runs/{run_path(run)}" for run in study.toy_runs()]
     TOY_RESULTS = {

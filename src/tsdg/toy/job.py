@@ -1,6 +1,5 @@
 """A job of the toy study: some seeds of one variant, one after another."""
 
-import json
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -8,9 +7,9 @@ from pathlib import Path
 import torch
 
 from tsdg import records
+from tsdg.current import is_current
 from tsdg.data.toy import TARGET, generate
 from tsdg.errors import InputError
-from tsdg.fingerprint import code_fingerprint
 from tsdg.job import keep_freed_memory
 from tsdg.records import Run
 from tsdg.study import Study
@@ -47,19 +46,14 @@ def train_job(study: Study, variant: str, seeds: Iterable[int], out: Path) -> li
 
 
 def _is_current(path: Path, config: dict, hparams: dict, seed: int) -> bool:
-    """Whether a record is of exactly this configuration, data and code."""
+    """Whether there is a record of exactly this configuration, data and code."""
     try:
-        record = records.read(path)
+        return is_current(records.read(path), config, hparams, data_fingerprint(seed), "toy.train")
     except InputError:
         return False
-    return (
-        {**record["config"], "protocol": None} == json.loads(json.dumps({**config, "protocol": None}))
-        and record["hparams"] == hparams
-        and record["data"]["fingerprint"] == _data_fingerprint(seed)
-        and record["code"]["fingerprint"] == code_fingerprint(config["method"], "toy.train")
-    )
 
 
 @cache
-def _data_fingerprint(seed: int) -> str:
+def data_fingerprint(seed: int) -> str:
+    """Fingerprint of a seed's data."""
     return fingerprint(generate(seed))

@@ -1,0 +1,109 @@
+"""Whether a record is of the study as it stands: the same settings, data and code."""
+
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tsdg import records
+from tsdg.errors import InputError
+from tsdg.fingerprint import code_fingerprint
+from tsdg.records import Run, run_path
+from tsdg.study import Study
+
+STAGING = ".finished"  # below the records: runs of packs that are not done
+
+Record = dict[str, Any]
+
+
+def is_current(
+    record: Mapping[str, Any],
+    config: Mapping[str, Any],
+    hparams: Mapping[str, float],
+    data: str | None,
+    loop: str = "train",
+) -> bool:
+    """Whether a record is of exactly this configuration, data and code.
+
+    Parameters
+    ----------
+    record, config, hparams : mapping
+    data : str or None
+        Fingerprint of the prepared data; None where there are none to compare with.
+    loop : str
+        Module of the training loop, see `code_fingerprint`.
+    """
+    return (
+        {**record["config"], "protocol": None} == json.loads(json.dumps({**config, "protocol": None}))
+        and record["hparams"] == hparams
+        and data in (None, record["data"]["fingerprint"])
+        and record["code"]["fingerprint"] == code_fingerprint(config["method"], loop)
+    )
+
+
+class CurrentRecords:
+    """The records of a study that are current.
+
+    Parameters
+    ----------
+    study : Study
+    runs, data : Path
+        Folders of the records, and of the prepared data sets. Records of a data set that is not prepared are
+        compared by settings and code alone.
+    """
+
+    def __init__(self, study: Study, runs: Path = Path("results/runs"), data: Path = Path("results/data")):
+        self.study, self.runs, self.data = study, runs, data
+        self._configs: dict[tuple[str, str], dict] = {}
+
+    def find(self, run: Run) -> Record | None:
+        """The run's current record: in its place, or kept until the rest of its pack is done.
+
+        Raises
+        ------
+        InputError
+            The record in its place is damaged.
+        """
+        place = self.runs / run_path(run)
+        if place.exists() and self.current(run, record := records.read(place)):
+            return record
+        try:
+            record = records.read(self.runs / STAGING / run_path(run))
+        except InputError:
+            return None
+        return record if self.current(run, record) else None
+
+    def current(self, run: Run, record: Mapping[str, Any]) -> bool:
+        """Whether a record is what training this run now would give."""
+        if run.dataset == "toy":
+            config, hparams = self._config(run), self.study.toy_hparams(run.variant)
+            return is_current(record, config, hparams, _toy_data(run.seed), "toy.train")
+        data = self.fingerprints.get(self.study.prepared(run.dataset))
+        return is_current(record, self._config(run), self.study.hparams(run), data)
+
+    @cached_property
+    def fingerprints(self) -> dict[str, str]:
+        """Fingerprints of the prepared data sets, by name."""
+        found = {}
+        for name in self.study.datasets:
+            card = self.data / name / "card.json"
+            if card.exists():
+                try:
+                    found[name] = json.loads(card.read_text(encoding="utf-8"))["fingerprint"]
+                except (ValueError, KeyError):
+                    raise InputError(f"{card}: unreadable; run `tsdg prepare` for it again") from None
+        return found
+
+    def _config(self, run: Run) -> dict:
+        key = run.dataset, run.variant
+        if key not in self._configs:
+            toy = run.dataset == "toy"
+            self._configs[key] = self.study.toy_config(run.variant) if toy else self.study.config(*key)
+        return self._configs[key]
+
+
+def _toy_data(seed: int) -> str:
+    from tsdg.toy.job import data_fingerprint
+
+    return data_fingerprint(seed)

@@ -1,0 +1,232 @@
+"""What tables need before they can be made: runs, jobs and hours, and what of it is done."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from tsdg import records
+from tsdg.current import CurrentRecords
+from tsdg.data.windows import CARD, WindowedDataset, write
+from tsdg.errors import InputError
+from tsdg.packs import TrainingJob, training_jobs
+from tsdg.records import Run, run_path
+from tsdg.study import Study
+from tsdg.suggest import nearest
+
+START = 6.0  # seconds of a job before it trains
+SYNTHETIC_WINDOWS = 200  # of a domain
+TOY, TOTAL = "toy", "in all"
+
+Rates = dict[tuple[str, str], float]
+
+
+class Plan(NamedTuple):
+    """The plan as text and number.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        A row for each table and one for all: ``runs``, of them ``done``, ``to_train``, ``jobs``, ``hours`` of
+        one core or GPU (NaN where the seconds of an iteration are not known).
+    unknown : list of str
+        Data sets and variants whose seconds of an iteration are not known.
+    """
+
+    table: pd.DataFrame
+    unknown: list[str]
+
+
+def chosen_tables(study: Study, names: Iterable[str]) -> dict[str, list[Run]]:
+    """Runs by table. `names` may be paths of results; without names, all tables and the toy study.
+
+    Raises
+    ------
+    InputError
+        A name is no table.
+    """
+    known = {table: study.table_runs(table) for table in study.tables}
+    if "toy" in study.params and TOY not in known:
+        known[TOY] = study.toy_runs()
+    wanted = list(dict.fromkeys(Path(name).stem for name in names)) or list(known)
+    for name in wanted:
+        if name not in known:
+            raise InputError(f"{name!r} is not a table{nearest(name, known)}; there are {', '.join(known)}")
+    return {name: known[name] for name in wanted}
+
+
+def plan(study: Study, tables: dict[str, list[Run]], found: CurrentRecords, rates: Rates) -> Plan:
+    """Count what some tables need.
+
+    A job trains all of its runs when one of them has no current record, but for those that an interrupted
+    job has kept: so does Snakemake, which deletes what a job makes before the job starts.
+
+    Parameters
+    ----------
+    study : Study
+    tables : mapping
+        Runs by table.
+    found : CurrentRecords
+    rates : mapping
+        Seconds of an iteration of one run by (data set, variant).
+    """
+    wanted = {run for runs in tables.values() for run in runs}
+    done = {run for run in wanted if _is_done(found, run)}
+    kept = {run for run in done if not (found.runs / run_path(run)).exists()}
+    todo = [
+        job
+        for job in training_jobs(study)
+        if not wanted.isdisjoint(job.runs) and not done.issuperset(job.runs)
+    ]
+    rows, unknown = [], dict[str, None]()
+    for name, runs in [*tables.items(), (TOTAL, list(wanted))]:
+        own = set(runs)
+        jobs = [job for job in todo if not own.isdisjoint(job.runs)]
+        seconds = 0.0
+        for job in jobs:
+            training = _seconds(study, job, rates)
+            seconds += START + training
+            if np.isnan(training):
+                unknown[f"{job.runs[0].dataset} {job.runs[0].variant}"] = None
+        to_train = sum(run not in kept for job in jobs for run in job.runs)
+        rows.append((name, len(own), len(own & done), to_train, len(jobs), seconds / 3600))
+    columns = ["table", "runs", "done", "to_train", "jobs", "hours"]
+    return Plan(pd.DataFrame(rows, columns=columns), list(unknown))
+
+
+def _is_done(found: CurrentRecords, run: Run) -> bool:
+    try:
+        return found.find(run) is not None
+    except InputError:
+        return False
+
+
+def _seconds(study: Study, job: TrainingJob, rates: Rates) -> float:
+    first = job.runs[0]
+    toy = first.dataset == TOY
+    iterations = (study.toy if toy else study.config(first.dataset, first.variant))["iterations"]
+    return len(job.runs) * iterations * rates.get((first.dataset, first.variant), np.nan)
+
+
+def recorded_rates(study: Study, tables: dict[str, list[Run]], folder: Path) -> Rates:
+    """Seconds of an iteration, a run, from existing records of the same network and batch; medians."""
+    seconds: dict[tuple[str, str], list[float]] = {}
+    configs: dict[tuple[str, str], dict] = {}
+    for run in dict.fromkeys(run for runs in tables.values() for run in runs):
+        key = run.dataset, run.variant
+        if key not in configs:
+            configs[key] = study.toy_config(run.variant) if run.dataset == TOY else study.config(*key)
+        path = folder / run_path(run)
+        if not path.exists():
+            continue
+        try:
+            record = records.read(path)
+        except InputError:
+            continue
+        if all(record["config"].get(k) == configs[key].get(k) for k in ("method", "backbone", "batch_size")):
+            timing = record["timing"]
+            seconds.setdefault(key, []).append(timing["seconds_per_iteration"] / timing["runs_at_once"])
+    return {key: median(values) for key, values in seconds.items()}
+
+
+def probed_rates(
+    study: Study, tables: dict[str, list[Run]], data: Path, device: str, say: Callable[[str], None]
+) -> Rates:
+    """Seconds of an iteration, a run, by training a few iterations of every variant on this machine.
+
+    On a GPU as many runs at once as a job of the study has. Where a data set is not prepared, its windows
+    are noise of the same shape. The toy study is not probed: it ends when it has learned enough.
+    """
+    from tsdg.train import choose_device
+
+    chosen = choose_device(device)
+    short, long = (10, 30) if chosen.type == "cuda" else (2, 6)
+    jobs: dict[tuple[str, str], TrainingJob] = {}
+    for job in training_jobs(study):
+        jobs.setdefault((job.runs[0].dataset, job.runs[0].variant), job)
+    rates: Rates = {}
+    with tempfile.TemporaryDirectory(prefix="tsdg-probe-") as scratch:
+        for dataset, variant in dict.fromkeys(
+            (run.dataset, run.variant) for runs in tables.values() for run in runs if run.dataset != TOY
+        ):
+            folder = data / study.prepared(dataset)
+            if not (folder / CARD).exists():
+                folder = _synthetic(study, study.prepared(dataset), Path(scratch))
+            runs = jobs[dataset, variant].runs if chosen.type == "cuda" else jobs[dataset, variant].runs[:1]
+            if not rates:
+                _time(study, folder, runs[:1], 1, chosen)  # the first loads much of PyTorch
+            times = [_time(study, folder, runs, n, chosen) for n in (short, long)]
+            rates[dataset, variant] = max(times[1] - times[0], 0.0) / (long - short) / len(runs)
+            source = "" if folder.parent == data else " (synthetic windows)"
+            say(f"{dataset} {variant}: {rates[dataset, variant]:.3g} s an iteration{source}")
+    return rates
+
+
+def _time(study: Study, folder: Path, runs: Sequence[Run], iterations: int, device: object) -> float:
+    """Seconds that so many iterations of a job's runs take."""
+    from tsdg.train import train
+
+    config = study.config(runs[0].dataset, runs[0].variant)
+    config |= {"iterations": iterations, "evaluate_every": iterations}
+    hparams = [study.hparams(run) for run in runs]
+    [first, *_] = train(WindowedDataset.load(folder), runs, config, hparams, device=device)  # type: ignore[arg-type]
+    return first["timing"]["seconds_per_iteration"] * iterations
+
+
+def _synthetic(study: Study, dataset: str, scratch: Path) -> Path:
+    """Noise in the shape of a data set that is not prepared."""
+    from tsdg.architectures import DATASETS
+    from tsdg.datasets import TITLES
+
+    folder = scratch / dataset
+    if (folder / CARD).exists():
+        return folder
+    entry = study.dataset(dataset)
+    title = TITLES.get(entry["kind"])
+    if title is None:
+        raise InputError(
+            f"data set {dataset!r} is not prepared, and a kind {entry['kind']!r} says nothing of its shape: "
+            f"first `snakemake --cores 1 results/data/{dataset}/card.json`"
+        )
+    _, channels, length, classes = DATASETS[title]
+    rng = np.random.default_rng(0)
+    samples = length + SYNTHETIC_WINDOWS - 1
+    rows = [
+        (number * samples + start, length, start % classes, domain, domain)
+        for number, domain in enumerate(entry["domains"])
+        for start in range(SYNTHETIC_WINDOWS)
+    ]
+    card = {
+        "name": dataset,
+        "classes": [str(label) for label in range(classes)],
+        "channels": [str(channel) for channel in range(channels)],
+        "window": {"length": length, "stride": 1},
+        "domains": entry["domains"],
+    }
+    windows = pd.DataFrame(rows, columns=["start", "length", "label", "domain", "recording"])
+    signals = (rng.normal(size=(samples, channels)).astype(np.float32) for _ in entry["domains"])
+    write(folder, signals, windows=windows, card=card)
+    return folder
+
+
+def text(planned: Plan, at_once: int) -> str:
+    """The plan for people, with the hours of so many jobs at a time."""
+    shown = planned.table.rename(columns={"to_train": "to train"})
+    lines = shown.to_string(index=False, na_rep="?", formatters={"hours": _hours}).splitlines()
+    hours = planned.table["hours"].iloc[-1]
+    if not np.isnan(hours):
+        lines += [f"Hours are of one core or one GPU; {at_once} at a time take {_hours(hours / at_once)}."]
+    else:
+        names = ", ".join(planned.unknown[:3]) + (", ..." if len(planned.unknown) > 3 else "")
+        lines += [f"Hours are not known without a record of each variant ({names}); --probe measures."]
+    return "\n".join(lines)
+
+
+def _hours(hours: float) -> str:
+    return "?" if np.isnan(hours) else f"{hours:.1f}" if hours >= 0.1 or hours == 0 else f"{hours:.2f}"

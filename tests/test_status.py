@@ -1,0 +1,117 @@
+"""The status tells a running job from one that broke off, and a record from what is left of one."""
+
+import subprocess
+import sys
+
+import pytest
+
+from synthetic_records import make_record
+from test_plan import record
+from tsdg import joblog, records
+from tsdg.cli import main
+from tsdg.records import run_path
+from tsdg.study import Study
+
+HOLD = """
+import sys
+from tsdg.joblog import job_log
+with job_log():
+    print("on its way", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def held(tmp_path):
+    """Start a process that holds a log."""
+    started = []
+
+    def start(log):
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("w") as file:
+            process = subprocess.Popen([sys.executable, "-c", HOLD], stdin=subprocess.PIPE, stdout=file)
+        started.append(process)
+        while "on its way" not in log.read_text():
+            assert process.poll() is None
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def test_a_log_tells_how_its_job_is(held, tmp_path):
+    log = tmp_path / "job.log"
+    assert joblog.state(log) == "absent"
+    process = held(log)
+    assert joblog.state(log) == "running"
+    process.communicate()
+    assert joblog.state(log) == "complete"
+    process = held(log)
+    process.kill()
+    process.wait()
+    assert joblog.state(log) == "broken"
+    log.write_text("process 1 on here\ntsdg train: interrupted; what was finished is kept\n")
+    assert joblog.state(log) == "interrupted"
+
+
+def test_the_states(project, params, held, capsys):
+    study = Study(params)
+    a, d, learned_a, learned_d = study.table_runs("tiny")
+    runs, logs = project / "results/runs", project / "logs/train"
+
+    def counted():
+        capsys.readouterr()
+        code = main(["status"])
+        out = capsys.readouterr().out
+        row = next(line for line in out.splitlines() if line.strip().startswith("tiny"))
+        return code, [int(number) for number in row.split()[1:]], out
+
+    record(study, a, runs)
+    made = make_record(d, checkpoints=[], diverged=True)
+    path = record(study, d, runs)
+    records.write(
+        path, records.read(path) | {key: made[key] for key in ("status", "diverged_at", "checkpoints")}
+    )
+    process = held(logs / run_path(learned_a).replace(".json", ".log"))
+    assert counted()[:2] == (0, [4, 1, 1, 1, 0, 1])
+
+    process.kill()
+    process.wait()
+    code, numbers, out = counted()
+    assert (code, numbers) == (1, [4, 1, 1, 0, 1, 1])
+    assert "    on its way" in out
+    assert (
+        "again: tsdg train --data results/data/tiny --dataset tiny --variant ours-learned --target A" in out
+    )
+
+    # An outdated record is to be made again, whatever the log of its job says.
+    record(study, learned_a, runs, iterations=5)
+    assert counted()[:2] == (0, [4, 1, 1, 0, 0, 2])
+
+    path = runs / run_path(learned_d)
+    path.parent.mkdir(parents=True)
+    path.write_text('{"format": 1')
+    code, numbers, out = counted()
+    assert (code, numbers) == (1, [4, 1, 1, 0, 1, 1])
+    assert str(run_path(learned_d)) in out
+    assert "Delete it" in out
+
+
+def test_prune_deletes_what_no_table_wants_when_told_to(project, params, capsys):
+    study = Study(params, ["draws=2", "seeds=2"])
+    runs = project / "results/runs"
+    wanted = record(study, study.runs("tiny", ["ours-learned"], ["A"])[0], runs)
+    others = [
+        record(study, study.runs("tiny", ["ours-learned"], ["A"])[1], runs),  # a draw
+        record(study, study.runs("tiny", ["vrex"], ["A"])[0], runs),  # a variant
+        record(study, study.runs("tiny", ["erm"], ["B"])[0], runs),  # a target
+    ]
+    settings = ("--set", "draws=1")
+    assert main(["prune", *settings]) == 0
+    assert "3 records that no table wants" in capsys.readouterr().out
+    assert all(path.exists() for path in others)
+    assert main(["prune", *settings, "--yes"]) == 0
+    assert [path for path in runs.rglob("*") if path.is_file()] == [wanted]
+    assert not others[1].parent.exists()

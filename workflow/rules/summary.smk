@@ -1,0 +1,27 @@
+# The averages of all tables as metrics, which `dvc metrics` and `dvc plots` show.
+
+
+localrules:
+    summary,
+
+
+rule summary:
+    input:
+        selected=expand("results/selected/{table}.csv", table=tables_at_hand()),
+    output:
+        json="results/metrics.json",
+        csv="results/metrics.csv",
+    log:
+        "logs/summary.log",
+    benchmark:
+        "results/benchmarks/summary.tsv"
+    conda:
+        "../../environment.yml"
+    params:
+        layouts=summary_layouts(),
+        code=modules_fingerprint("summary", "tables"),
+        tables=tables_at_hand(),
+        study=study_file,
+        out=output_folder,
+    shell:
+        "tsdg summary {params.tables} --params {params.study} --out {params.out} > {log} 2>&1"
