@@ -89,8 +89,7 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
                 f"method {name!r}: option {option!r} is {value!r}{nearest(value, values)}; "
                 f"choose one of {', '.join(values)}"
             )
-    if issubclass(method, MetadataConsistency):
-        try:
-            method.check(**options)
-        except InputError as error:
-            raise InputError(f"method {name!r}: {error}") from None
+    try:
+        method.check(options)
+    except InputError as error:
+        raise InputError(f"method {name!r}: {error}") from None

@@ -96,6 +96,10 @@ class Method(nn.Module):
             self.network.parameters(), lr=learning_rate, weight_decay=weight_decay, **self.momenta()
         )
 
+    @staticmethod
+    def check(options: Mapping[str, Any]) -> None:
+        """Raise `InputError` for options that contradict each other, each of which is valid alone."""
+
     def setup(self) -> None:
         """Make what the method needs beside the network."""
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -84,16 +87,15 @@ class MetadataConsistency(SelectiveConsistency):
         super().__init__(*args, **kwargs)
 
     @staticmethod
-    def check(
-        regularize: str = "logits", kernel: str = "linear", distance: str = "l2", level: str = "domain"
-    ) -> None:
-        """Raise `InputError` for options that contradict each other."""
-        if distance == "kl" and regularize != "soft_labels":
+    def check(options: Mapping[str, Any]) -> None:
+        regularize = options.get("regularize", "logits")
+        if options.get("distance") == "kl" and regularize != "soft_labels":
             raise InputError(
                 f"distance kl compares distributions, and {regularize} are none: "
                 "give it `regularize: soft_labels`"
             )
-        if kernel == "gaussian" and (distance, level) != ("l2", "domain"):
+        default = options.get("distance", "l2") == "l2" and options.get("level", "domain") == "domain"
+        if options.get("kernel") == "gaussian" and not default:
             raise InputError(
                 "kernel gaussian compares domains pair by pair: leave out `distance` and `level`"
             )
