@@ -16,10 +16,13 @@ CAPTION = (
 )
 
 
-def hyperparameters(names: Iterable[str] = tuple(methods.METHODS)) -> pd.DataFrame:
-    """One row a hyperparameter: method, name, fixed value, search, batch normalization, citation."""
+def hyperparameters(names: Iterable[str] | None = None) -> pd.DataFrame:
+    """One row a hyperparameter: method, name, fixed value, search, batch normalization, citation.
+
+    Of all methods, plug-ins in use included, unless `names` are given.
+    """
     rows = []
-    for name in names:
+    for name in names or [*methods.METHODS, *methods.PLUGINS]:
         method = methods.get(name)
         about = (method.forward_default.replace("_", " "), method.citation)
         search = method.search.items() or [("", None)]

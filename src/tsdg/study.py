@@ -55,6 +55,7 @@ class Study:
             _assign(tree, assignment)
         _validate(tree)
         self.params = tree
+        methods.use_plugins(tree.get("plugins", []))
         self._check_references()
 
     @classmethod

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from tsdg.errors import InputError
+from tsdg.methods import plugins
 from tsdg.methods.adversarial import CDANN, DANN
 from tsdg.methods.alignment import CORAL, MMD
 from tsdg.methods.base import Method
@@ -42,13 +44,26 @@ METHODS: dict[str, type[Method]] = {
     "rsc-ours-metadata": RSCWithMetadata,
     "rsc-ours-learned": RSCWithLearned,
 }
+PLUGINS: dict[str, type[Method]] = {}  # from files and, once they are used, from installed packages
+
+
+def use_plugins(files: Iterable[str | Path]) -> None:
+    """Know the methods of these files, in place of those of other files."""
+    found = plugins.load_files(files, taken=METHODS)
+    PLUGINS.clear()
+    PLUGINS.update(found)
 
 
 def get(name: str) -> type[Method]:
-    """Class of a method."""
-    if name not in METHODS:
-        raise InputError(f"unknown method {name!r}{nearest(name, METHODS)}; there are {', '.join(METHODS)}")
-    return METHODS[name]
+    """Class of a method: the package's, a plug-in file's, or an installed package's."""
+    known = METHODS | PLUGINS
+    if name not in known:
+        installed = plugins.installed()
+        if name not in installed:
+            names = [*known, *installed]
+            raise InputError(f"unknown method {name!r}{nearest(name, names)}; there are {', '.join(names)}")
+        known[name] = PLUGINS[name] = plugins.load_installed(installed[name])
+    return known[name]
 
 
 def build(name: str, *, network, domains, classes, hparams, iterations, **settings) -> Method:
@@ -57,7 +72,7 @@ def build(name: str, *, network, domains, classes, hparams, iterations, **settin
     Parameters
     ----------
     name : str
-        Key of `METHODS`.
+        See `get`.
     network : tsdg.networks.Network
     domains, classes, iterations : int
     hparams : mapping of str to float or sequence of R floats

@@ -1,0 +1,104 @@
+"""Methods from outside of the package: files that params.yaml names, and installed packages.
+
+A file holds ``METHODS``, a dictionary of names and subclasses of `Method`. A package has entry points of the
+group ``tsdg.methods``, each with a method's name and its class.
+"""
+
+import sys
+import traceback
+from collections.abc import Iterable
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+
+from tsdg.errors import InputError
+from tsdg.hparams import Distribution
+from tsdg.methods.base import Method
+
+GROUP = "tsdg.methods"
+PREFIX = "tsdg_plugin_"  # of the modules' names, which are part of a fingerprint: the folder is not
+
+
+def installed() -> dict[str, EntryPoint]:
+    """Entry points of installed packages, by the method's name; none is loaded yet."""
+    found: dict[str, EntryPoint] = {}
+    for point in entry_points(group=GROUP):
+        if point.name in found and point.value != found[point.name].value:
+            raise InputError(
+                f"method {point.name!r}: two installed packages have one of this name, "
+                f"{found[point.name].value} and {point.value}; uninstall one"
+            )
+        found[point.name] = point
+    return found
+
+
+def load_installed(point: EntryPoint) -> type[Method]:
+    """Class of an entry point."""
+    where = f"method {point.name!r} of the package at {point.value}"
+    try:
+        cls = point.load()
+    except Exception as error:
+        raise InputError(f"{where}: cannot be loaded ({_words(error)}); correct or uninstall it") from None
+    return _checked(cls, where)
+
+
+def load_file(path: str | Path) -> dict[str, type[Method]]:
+    """Methods of a file, by name.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it does not run, or what it holds is no method.
+    """
+    path = Path(path)
+    if not path.is_file() or path.suffix != ".py":
+        raise InputError(f"plugins: {path}: no such Python file; paths are relative to where you work")
+    name = PREFIX + path.stem
+    module = sys.modules[name] = ModuleType(name)
+    module.__file__ = str(path.resolve())
+    try:
+        # Not by way of a loader, which would take a cached file for one edited in the same second.
+        exec(compile(path.read_bytes(), module.__file__, "exec"), module.__dict__)
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in frames if frame.filename == module.__file__]
+        place = f"line {lines[-1]}: " if lines else ""
+        raise InputError(f"plugins: {path}: {place}{_words(error)}") from None
+    found = getattr(module, "METHODS", None)
+    if not isinstance(found, dict) or not found:
+        raise InputError(f'plugins: {path}: holds no METHODS = {{"name": Class}}')
+    return {str(key): _checked(cls, f"plugins: {path}: method {key!r}") for key, cls in found.items()}
+
+
+def load_files(paths: Iterable[str | Path], taken: Iterable[str]) -> dict[str, type[Method]]:
+    """Methods of several files; a name may be there once, and none of those that are `taken`."""
+    found: dict[str, type[Method]] = {}
+    stems: dict[str, Path] = {}
+    for path in map(Path, paths):
+        if path.stem in stems:
+            raise InputError(f"plugins: {stems[path.stem]} and {path} have the same name; rename one")
+        stems[path.stem] = path
+        for name, cls in load_file(path).items():
+            if name in found or name in taken:
+                raise InputError(f"plugins: {path}: there is a method {name!r} already; choose another name")
+            found[name] = cls
+    return found
+
+
+def _checked(cls: object, where: str) -> type[Method]:
+    """A class that is a method with all that one states."""
+    if not isinstance(cls, type) or not issubclass(cls, Method):
+        raise InputError(f"{where}: {cls!r} is no subclass of tsdg.methods.base.Method")
+    for attribute in ("title", "citation"):
+        if not isinstance(getattr(cls, attribute, None), str):
+            raise InputError(f"{where}: {cls.__name__} has no `{attribute}`, a text")
+    if cls.losses is Method.losses and cls.step is Method.step:
+        raise InputError(f"{where}: {cls.__name__} has no `losses`")
+    wrong = [key for key, value in cls.search.items() if not isinstance(value, Distribution)]
+    if wrong:
+        raise InputError(f"{where}: {cls.__name__}.search: {wrong[0]!r} is no tsdg.hparams.Distribution")
+    return cls
+
+
+def _words(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"

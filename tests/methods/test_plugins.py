@@ -1,0 +1,181 @@
+"""Methods from outside of the package: found, checked, trained, and followed by the fingerprint."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from tsdg import methods
+from tsdg.errors import InputError
+from tsdg.fingerprint import code_fingerprint
+from tsdg.job import train_job
+from tsdg.methods import METHODS, plugins
+from tsdg.networks import build
+from tsdg.records import read
+from tsdg.study import Study
+
+PROJECT = Path(__file__).parents[2]
+EXAMPLE = PROJECT / "examples/spectral_decoupling.py"
+DOCUMENT = PROJECT / "docs/new-method.md"
+
+
+@pytest.fixture(autouse=True)
+def forget():
+    """Plug-ins of one test are none of another's."""
+    yield
+    methods.use_plugins([])
+
+
+@pytest.fixture
+def study(params, tmp_path, monkeypatch):
+    """The tiny study with the example as a plug-in beside it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sd.py").write_text(EXAMPLE.read_text())
+    params["plugins"] = ["sd.py"]
+    params["variants"]["sd"] = {"label": "SD", "method": "sd", "hparams": {"lambda": 0.5}}
+    return Study(params)
+
+
+def test_the_documented_file_is_the_example():
+    assert f"```python\n{EXAMPLE.read_text()}```" in DOCUMENT.read_text()
+    assert len(EXAMPLE.read_text().splitlines()) < 30
+
+
+def test_the_example_is_the_published_formula():
+    methods.use_plugins([EXAMPLE])
+    network = build("har", channels=2, length=12, classes=3, generators=[torch.Generator() for _ in range(2)])
+    method = methods.build(
+        "sd", network=network, domains=3, classes=3, hparams={"lambda": [0.1, 10]}, iterations=5
+    )
+    x, y = torch.randn(2, 3, 4, 2, 12), torch.randint(3, (2, 3, 4))
+    losses = method.losses(x, y, {})
+    for run, weight in enumerate((0.1, 10)):
+        logits = method.classify(method.features(x))[run].flatten(0, 1)
+        penalty = (logits**2).mean()
+        expected = torch.nn.functional.cross_entropy(logits, y[run].flatten()) + weight * penalty
+        torch.testing.assert_close(losses["loss"][run], expected)
+
+
+def test_a_plug_in_trains_and_its_code_counts(study, tiny_folder, tmp_path, params):
+    before = {name: code_fingerprint(name) for name in [*METHODS, "sd"]}
+    job = {"targets": ["A"], "seeds": [0], "draws": ["fixed"], "out": tmp_path / "runs"}
+    (path,) = train_job(study, tiny_folder, variant="sd", **job)
+    record = read(path)
+    assert record["hparams"] == {"lambda": 0.5}
+    assert record["code"]["fingerprint"] == before["sd"]
+    source = (tmp_path / "sd.py").read_text()
+    for text, same in (
+        (source.replace("# (R, D, B, K)", "# logits"), True),
+        (source.replace("risk + self", "risk + 2 * self"), False),
+    ):
+        assert text != source
+        (tmp_path / "sd.py").write_text(text)
+        Study(params)
+        assert {name: code_fingerprint(name) for name in METHODS} == {name: before[name] for name in METHODS}
+        assert (code_fingerprint("sd") == before["sd"]) == same
+
+
+def test_where_the_file_lies_does_not_count(tmp_path):
+    methods.use_plugins([EXAMPLE])
+    here = code_fingerprint("sd")
+    (tmp_path / EXAMPLE.name).write_text(EXAMPLE.read_text())
+    methods.use_plugins([tmp_path / EXAMPLE.name])
+    assert code_fingerprint("sd") == here
+
+
+def test_another_study_does_not_know_it(study, params):
+    assert methods.get("sd").title == "SD"
+    del params["plugins"]
+    with pytest.raises(InputError, match=r"variants.sd: unknown method 'sd'"):
+        Study(params)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda s: s.replace("(Method)", "(Metod)"), "line 7: NameError: name 'Metod' is not defined"),
+        (lambda s: s + "\n    return", "IndentationError"),
+        (lambda s: s.replace("METHODS", "Methods"), "holds no METHODS"),
+        (
+            lambda s: s.replace('{"sd": SpectralDecoupling}', '{"erm": SpectralDecoupling}'),
+            "there is a method 'erm'",
+        ),
+        (
+            lambda s: s.replace('{"sd": SpectralDecoupling}', '{"sd": 3}'),
+            "3 is no subclass of tsdg.methods.base",
+        ),
+        (lambda s: s.replace("title =", "titel ="), "SpectralDecoupling has no `title`, a text"),
+        (lambda s: s.replace("def losses", "def loss"), "SpectralDecoupling has no `losses`"),
+        (
+            lambda s: s.replace('Distribution(0.1, "power", (-5, -1))', "0.1"),
+            "'lambda' is no tsdg.hparams.Dist",
+        ),
+        (lambda s: s.replace("import Distribution", "import Distributon"), "ImportError: cannot import name"),
+    ],
+)
+def test_a_broken_file_is_one_message(tmp_path, change, words):
+    path = tmp_path / "broken.py"
+    path.write_text(change(EXAMPLE.read_text()))
+    with pytest.raises(InputError) as error:
+        methods.use_plugins([path])
+    assert words in str(error.value)
+    assert str(path) in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_files_that_clash_or_are_not_there(tmp_path):
+    with pytest.raises(InputError, match=r"nothing.py: no such Python file"):
+        methods.use_plugins([tmp_path / "nothing.py"])
+    (tmp_path / "other.py").write_text(EXAMPLE.read_text())
+    with pytest.raises(InputError, match=r"other.py: there is a method 'sd' already"):
+        methods.use_plugins([EXAMPLE, tmp_path / "other.py"])
+    (tmp_path / EXAMPLE.name).write_text(EXAMPLE.read_text())
+    with pytest.raises(InputError, match="have the same name; rename one"):
+        methods.use_plugins([EXAMPLE, tmp_path / EXAMPLE.name])
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """A package of two modules with an entry point, as pip would install it."""
+    package = tmp_path / "decoupled"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    source = EXAMPLE.read_text().replace("logits.square()", "size(logits)")
+    (package / "sd.py").write_text("from .sizes import size\n" + source)
+    (package / "sizes.py").write_text("def size(logits):\n    return logits.square()\n")
+    about = tmp_path / "decoupled-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: decoupled\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(
+        "[tsdg.methods]\ndecoupled = decoupled.sd:SpectralDecoupling\nspoilt = decoupled.sd:Nothing\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    yield package
+    for name in [name for name in sys.modules if name.partition(".")[0] == "decoupled"]:
+        del sys.modules[name]
+
+
+def test_an_installed_package_has_methods(installed, params):
+    params["variants"]["decoupled"] = {"label": "SD", "method": "decoupled"}
+    assert Study(params).search("decoupled").keys() == {"lambda"}
+    with pytest.raises(InputError, match="did you mean 'decoupled'"):
+        methods.get("decouple")
+    with pytest.raises(
+        InputError, match=r"'spoilt' of the package at decoupled.sd:Nothing: cannot be loaded"
+    ):
+        methods.get("spoilt")
+
+
+def test_all_of_an_installed_method_counts(installed):
+    before = code_fingerprint("decoupled"), code_fingerprint("erm")
+    (installed / "sizes.py").write_text("def size(logits):\n    return logits.abs()\n")
+    sys.modules["tsdg.fingerprint"]._fingerprint.cache_clear()
+    assert code_fingerprint("decoupled") != before[0]
+    assert code_fingerprint("erm") == before[1]
+
+
+def test_the_group_is_the_documented_one():
+    assert f'[project.entry-points."{plugins.GROUP}"]' in DOCUMENT.read_text()
+    assert re.search(r"plugins: \[my_method\.py\]", DOCUMENT.read_text())
