@@ -14,6 +14,8 @@ from tsdg.data.simulate_table import CHANNELS, FILE, simulate_table
 from tsdg.data.table import prepare
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
+from tsdg.job import train_job
+from tsdg.records import read
 from tsdg.study import Study
 
 PROJECT = Path(__file__).parents[2]
@@ -282,7 +284,11 @@ FAULTS = {
         {"time": "time"},
         "bring all to one rate with `resample`",
     ),
-    "resample without rate": (lambda p: people().to_csv(p), {"resample": 5}, "give `sampling_rate`"),
+    "resample without rate": (
+        lambda p: people().drop(columns="time").to_csv(p),
+        {"resample": 5},
+        "give `sampling_rate`",
+    ),
     "resample with missing values": (
         lambda p: changed("x", 7, None).to_csv(p),
         {"resample": 5, "sampling_rate": 10},
@@ -372,7 +378,8 @@ def test_what_is_wrong_with_recordings_is_said(tmp_path):
         tmp_path / "data.csv", domain=["user"], window=10, stride=5, channels=["x", "y"]
     )
     text = "\n".join(lines)
-    assert "rate: not known" in text
+    assert "rate: 10 Hz" in text
+    assert "only increasing" not in text  # x is missing here and there
     assert "missing values: x 1.25%; `standardize: sources` fills them" in text
     assert "constant channels: y in 1, y in 3, y in 4" in text
     assert "user3 has no walk" in text
@@ -397,6 +404,18 @@ def test_domains_are_named_after_their_values():
     names = propose_domains(["site", "load"], [("Zürich Nord", "0"), ("Zurich Nord", "0"), ("東", "007")])
     assert list(names) == ["Zurich-Nord-load0", "Zurich-Nord-load0-2", "load007"]
     assert names["load007"] == {"site": "東", "load": "007"}
+
+
+def test_an_index_and_a_time_are_no_channels(tmp_path):
+    people().assign(number=range(120)).to_csv(tmp_path / "data.csv")  # pandas' index, without a name
+    lines, entry = check_table(tmp_path / "data.csv", domain=["user"], window=10)
+    assert entry["prepare"]["channels"] == ["x", "y", "number"]
+    assert entry["prepare"]["time"] == "time"
+    assert any(line.startswith("only increasing: x, number; leave out an index") for line in lines)
+    (tmp_path / "data.csv").write_text(people().drop(columns="time").to_csv())
+    lines, entry = check_table(tmp_path / "data.csv", domain=["user"], window=10)
+    assert "rate: not known; name the column of the `time`, or give `sampling_rate`" in lines
+    assert "time" not in entry["prepare"]
 
 
 def test_check_asks_for_the_domain_and_for_three_of_them(tmp_path):
@@ -426,7 +445,8 @@ def test_simulating_leaves_a_real_file(tmp_path):
 
 @pytest.mark.skipif(not HAPT.is_file(), reason="HAPT is not at hand (set TSDG_REAL_DATA to its folder)")
 def test_hapt(tmp_path):
-    entry = Study.load(PROJECT / "examples/hapt.yaml").dataset("hapt")
+    study = Study.load(PROJECT / "examples/hapt.yaml", ["protocol=quick", "iterations=3", "batch_size=2"])
+    entry = study.dataset("hapt")
     card = prepare(HAPT, tmp_path / "out", domains=entry["domains"], **entry["prepare"])
     with np.load(HAPT) as arrays:
         signal, label, user = arrays["signal"], arrays["label"], arrays["user"]
@@ -438,3 +458,8 @@ def test_hapt(tmp_path):
         counts = [sum((len(b) - 128) // 64 + 1 for b in here if label[b[0]] == k) for k in range(1, 7)]
         assert list(card["counts"][f"P{name}"].values()) == counts
     np.testing.assert_array_equal(np.load(tmp_path / "out/signals.npy"), signal[user <= 5])
+    job = {"targets": ["P5"], "seeds": [0], "draws": ["fixed"], "out": tmp_path / "runs"}
+    (path,) = train_job(study, tmp_path / "out", dataset="hapt", variant="ours-learned", **job)
+    record = read(path)
+    assert record["config"]["backbone"] == "har"
+    assert record["checkpoints"][-1]["target"]["n"] == sum(card["counts"]["P5"].values())

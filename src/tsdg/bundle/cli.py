@@ -31,7 +31,7 @@ def predict_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("recording", type=Path, help="csv, parquet or npz file, or a folder of files")
     sub.add_argument("--out", type=Path, help="csv (default: {recording}_classes.csv)")
     sub.add_argument("--by", metavar="COLUMN", help="column of the recording (default: recording)")
-    sub.add_argument("--time", help="column of the time, in seconds or dates")
+    sub.add_argument("--time", help="column of the time, in seconds or dates (default: time)")
     sub.add_argument("--sampling-rate", type=float, help="Hz, where there is no time")
     sub.add_argument("--stride", type=positive, help="distance of two windows (default: as in training)")
     sub.add_argument("--separator", default=",", help="of the cells of a csv (default: a comma)")
@@ -85,11 +85,6 @@ def predict(options: argparse.Namespace) -> None:
     for table, path in ((windows, out), (votes, votes_out)):
         table.to_csv(path, index=False, float_format="%.6g", lineterminator="\n")
     print(votes.to_string(index=False, float_format="%.3f", max_rows=40))
-    if bundle.card["sampling_rate"] and options.time is None and options.sampling_rate is None:
-        print(
-            f"note: the rate was not checked; the model takes {bundle.card['sampling_rate']:g} Hz "
-            "(give --time or --sampling-rate)"
-        )
     print(out, votes_out, sep="\n")
 
 

@@ -84,10 +84,15 @@ def predict(
 
 
 def _check_rate(where: str, recording: Recording, given: float | None, card: dict) -> None:
-    """Refuse a rate that is not the model's, unless it resamples."""
+    """Refuse a rate that is not known or not the model's, unless it resamples."""
     rate, wanted = given, card["sampling_rate"]
     if recording.time is not None and len(recording.time) > 1:
         rate = 1 / float(np.median(np.diff(recording.time)))
+    if wanted and not rate:
+        raise InputError(
+            f"{where}: its rate is not known, and the model takes {wanted:.4g} Hz; name the column of the "
+            "time with --time, or give --sampling-rate"
+        )
     if rate and wanted and not card["resample"] and abs(rate / wanted - 1) > RATES_DIFFER:
         raise InputError(
             f"{where} has a rate of {rate:.4g} Hz, and the model takes {wanted:.4g} Hz; resample the "

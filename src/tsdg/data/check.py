@@ -81,10 +81,8 @@ def check_table(
         lines = survey.lines(source, options.get("sampling_rate"))
         lines += describe(WindowedDataset.load(Path(folder) / "data"))
         lines += [f"note: {note}" for note in card["notes"]]
-    settled = {
-        "channels": card["channels"],
-        "label": card["options"]["label"],
-        "recording": columns.recording,
+    settled = {"channels": card["channels"]} | {
+        key: card["options"][key] for key in ("label", "recording", "time")
     }
     names = {_number(label): name for label, name in card["options"]["classes"].items()}
     named = any(str(label) != name for label, name in names.items())
@@ -166,6 +164,7 @@ class Survey:
         self.lengths: list[int] = []
         self.rates: list[float] = []
         self.irregular: list[str] = []
+        self.rising = np.ones(len(columns.channels), bool)
 
     def add(self, recording: Recording) -> None:
         """Take a recording in."""
@@ -177,6 +176,7 @@ class Survey:
         facts.missing += np.isnan(signal).sum(0)
         facts.low = np.fmin(facts.low, np.fmin.reduce(signal))
         facts.high = np.fmax(facts.high, np.fmax.reduce(signal))
+        self.rising &= (np.diff(signal, axis=0) > 0).all(0)
         self.lengths.append(len(signal))
         if recording.time is not None and len(recording.time) > 1:
             steps = np.diff(recording.time)
@@ -223,6 +223,11 @@ class Survey:
             "constant channels: "
             + (f"{', '.join(constant[:10])}; leave out what is constant everywhere" if constant else "none")
         )
+        rising = [channel for channel, always in zip(channels, self.rising, strict=True) if always]
+        if rising:
+            lines.append(
+                f"only increasing: {', '.join(rising)}; leave out an index or a time, which is no signal"
+            )
         return lines
 
 

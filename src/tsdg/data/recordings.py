@@ -170,8 +170,8 @@ class Source:
     ) -> Columns:
         """Resolve the columns by name.
 
-        `channels` are by default all columns of numbers that are nothing else, and `recording` the column
-        ``recording``, or in a folder the ``file``.
+        `channels` are by default all columns of numbers that have a name and are nothing else, `recording` is
+        the column ``recording``, or in a folder the ``file``, and `time` the column ``time``, where they are.
 
         Raises
         ------
@@ -180,6 +180,8 @@ class Source:
         """
         if recording is None:
             recording = next((name for name in ("recording", FILE) if name in self.names), None)
+        if time is None and "time" in self.names and "time" not in (channels or []):
+            time = "time"
         for what, names in (
             ("label", [label]), ("recording", [recording]), ("time", [time]), ("domain", fields),
             ("channels", channels or []),
@@ -190,7 +192,7 @@ class Source:
                         f"{self.path}: {what}: there is no column {name!r}{nearest(name, self.names)}; "
                         f"there are {', '.join(self.names)}"
                     )
-        others = {label, recording, time, *fields, FILE, SIMULATED_COLUMN}
+        others = {label, recording, time, *fields, FILE, SIMULATED_COLUMN, ""}
         if channels is None:
             channels = [n for n in self.names if n in (*self.numeric, *self.spoilt) and n not in others]
         for name in channels:
@@ -347,7 +349,8 @@ def _refused(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:  # Arrow's are ValueErrors
-        words = " ".join(str(error).split())[:300]
+        words = "".join(letter if letter.isprintable() else " " for letter in str(error))
+        words = " ".join(words.split())[:200]
         remedy = "correct the file and try again"
         if "UTF8" in words or "utf-8" in words:
             remedy = "save the file as UTF-8"

@@ -69,7 +69,7 @@ def prepare(
         Column of the recording's name; by default ``recording``, or in a folder the ``file``. Where there is
         none, a recording ends where a field changes.
     time : str, optional
-        Column of the time, in seconds or as dates.
+        Column of the time, in seconds or as dates; by default ``time``, where there is one.
     domain : sequence of str, optional
         Fields of `domains` that are columns; the others only describe. By default all are.
     sampling_rate : float, optional
@@ -135,7 +135,7 @@ def prepare(
             "resample": resample,
             "backbone": backbone(window),
             "options": {
-                "label": label, "recording": columns.recording, "time": time, "classes": names,
+                "label": label, "recording": columns.recording, "time": columns.time, "classes": names,
                 "sampling_rate": sampling_rate, "cap": cap, "seed": seed,
             },
             "notes": _notes(cutter, columns, source, skipped, fields),
