@@ -1,6 +1,7 @@
 """The study: resolved as documented, refused in words."""
 
 from collections import Counter
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -401,3 +402,52 @@ def test_dump_is_read_back(params, tmp_path):
     assert Study.load(tmp_path / "dumped.yaml").params == study.params
     published = Study.load(PUBLISHED)
     assert yaml.safe_load(published.dump()) == published.params
+
+
+TABLE = {
+    "kind": "table",
+    "raw": "mine.csv",
+    "source": "own",
+    "prepare": {"window": 1024},
+    "backbone": "auto",
+    "split": "blocked",
+    "domains": {name: {"user": number} for number, name in enumerate("ABC")},
+}
+
+
+def test_the_backbone_of_own_recordings_follows_from_their_windows(params):
+    params["datasets"] |= {
+        "long": TABLE,
+        "short": TABLE | {"prepare": {"window": 1023}},
+        "part": {"of": "short", "split": "random"},
+    }
+    study = Study(params)
+    backbones = {name: study.config(name, "erm")["backbone"] for name in ("long", "short", "part")}
+    assert backbones == {"long": "bearings", "short": "har", "part": "har"}
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        ("mine.prepare", {}, "datasets.mine.prepare: key 'window' is missing"),
+        ("mine.prepare.window", 1, "1 is wrong: a number of time steps from 2"),
+        ("mine.prepare.chanels", ["x"], "unknown key 'chanels', did you mean 'channels'?"),
+        ("mine.prepare.classes", ["walk"], "labels such as [1, 2], or names for them"),
+        ("mine.prepare.short", "cut", "'cut' is not one of drop, pad"),
+        ("mine.source", "official", "datasets.mine.source: 'official' is not one of own, simulated"),
+        ("tiny.source", "own", "datasets.tiny.source: 'own' is not one of official, simulated"),
+        ("tiny.backbone", "auto", "datasets.tiny.backbone: 'auto' is not one of bearings, har"),
+        ("mine.domains", {"A": {"user": 1}}, "three domains or more"),
+        (
+            "mine.domains",
+            {"Zürich": {"user": 1}, "B": {"user": 2}, "C": {"user": 3}},
+            "'Zürich' is wrong: a name has letters",
+        ),
+    ],
+)
+def test_wrong_entries_of_own_recordings_are_refused(params, path, value, words):
+    params["datasets"]["mine"] = deepcopy(TABLE)
+    set_in(params["datasets"], path, value)
+    with pytest.raises(InputError) as error:
+        Study(params)
+    assert words in str(error.value)

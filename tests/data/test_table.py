@@ -115,6 +115,17 @@ def test_a_gap_in_time_ends_the_window(tmp_path):
     assert card["sampling_rate"] == pytest.approx(10)
 
 
+@pytest.mark.parametrize("zone", ["", "Z"])
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_dates_are_times(tmp_path, zone, form):
+    table = people()
+    dates = pd.Timestamp("2026-01-31", tz="UTC" if zone else None) + pd.to_timedelta(table["time"], unit="s")
+    table["time"] = dates.dt.strftime("%Y-%m-%d %H:%M:%S.%f" + zone) if form == "csv" else dates
+    getattr(table, f"to_{form}")(tmp_path / f"data.{form}")
+    card = prepare(tmp_path / f"data.{form}", tmp_path / "out", domains=DOMAINS, window=10, channels=["x"])
+    assert card["sampling_rate"] == pytest.approx(10, rel=1e-4)
+
+
 def test_short_stretches_are_padded_by_their_last_value(tmp_path):
     table = pd.concat([recording("s", 1, ["sit"] * 4), people()])
     assert len(prepared(tmp_path, table)[1]) == 12
@@ -216,6 +227,11 @@ FAULTS = {
         lambda p: changed("time", 7, 0.1).to_csv(p),
         {"time": "time"},
         "time does not increase from row 7",
+    ),
+    "time of day": (
+        lambda p: changed("time", 7, "12:01:02").to_csv(p),
+        {},
+        "time: column 'time' holds the text",
     ),
     "missing column": (
         lambda p: people().drop(columns="label").to_csv(p),

@@ -119,12 +119,14 @@ class Source:
     path : Path
     files : list of Path
         All files that are read, the metadata's included.
-    names, numeric : list of str
-        Columns, and those of numbers.
+    names, numeric, dates : list of str
+        Columns, those of numbers, and those of dates.
     spoilt : dict of str to str
         Columns of numbers but for some cells, and what is in these.
     texts : dict of str to dict of str to int
         Code of each text of each column, as far as it was read.
+    origin : int or None
+        First date in the file, in nanoseconds; times count from there.
     """
 
     path: Path
@@ -132,8 +134,10 @@ class Source:
     names: list[str]
     numeric: list[str]
     read: Callable[[Columns, "Source"], Iterator[Block]]
+    dates: list[str] = field(default_factory=list)
     spoilt: dict[str, str] = field(default_factory=dict)
     texts: dict[str, dict[str, int]] = field(default_factory=dict)
+    origin: int | None = None
 
     @property
     def simulated(self) -> bool:
@@ -192,6 +196,11 @@ class Source:
                         f"{self.path}: {what}: there is no column {name!r}{nearest(name, self.names)}; "
                         f"there are {', '.join(self.names)}"
                     )
+        if time is not None and time not in (*self.numeric, *self.dates):
+            raise InputError(
+                f"{self.path}: time: column {time!r} {self.spoilt.get(time, 'holds text')}, where seconds "
+                "belong (decimals with a point), or dates such as 2026-01-31 12:00:00.5"
+            )
         others = {label, recording, time, *fields, FILE, SIMULATED_COLUMN, ""}
         if channels is None:
             channels = [n for n in self.names if n in (*self.numeric, *self.spoilt) and n not in others]
@@ -371,7 +380,8 @@ def _open_rows(path: Path, separator: str, progress: Progress) -> Source:
             for batch in _batches(path, separator, columns, schema, progress):
                 yield _block(batch, columns, source)
 
-    return Source(path, [path], list(schema.names), numeric, read, spoilt)
+    dates = [f.name for f in schema if pa.types.is_timestamp(f.type)]
+    return Source(path, [path], list(schema.names), numeric, read, dates, spoilt)
 
 
 def _schema(path: Path, separator: str) -> tuple[pa.Schema, dict[str, str]]:
@@ -450,8 +460,13 @@ def _block(batch: pa.RecordBatch, columns: Columns, source: Source) -> Block:
     if columns.time:
         column = batch.column(columns.time)
         if pa.types.is_timestamp(column.type):
-            column = pc.divide(pc.cast(pc.cast(column, pa.timestamp("ns")), pa.int64()), 1e9)
-        time = _floats(column)
+            ticks = pc.cast(pc.cast(column, pa.timestamp("ns", column.type.tz)), pa.int64())
+            if source.origin is None and len(ticks):
+                source.origin = ticks[0].as_py() or 0
+            column = pc.subtract(ticks, source.origin or 0)  # before digits get lost
+            time = column.to_numpy(zero_copy_only=False) / 1e9
+        else:
+            time = _floats(column)
     return Block(signal, codes, time)
 
 
@@ -549,7 +564,7 @@ def _open_folder(path: Path, separator: str, progress: Progress) -> Source:
             progress(number, len(files))
 
     names = list(dict.fromkeys([*given, FILE, *first.names]))
-    return Source(path, [path / METADATA, *files], names, first.numeric, read, first.spoilt)
+    return Source(path, [path / METADATA, *files], names, first.numeric, read, first.dates, first.spoilt)
 
 
 def _metadata(path: Path, separator: str) -> pd.DataFrame:
