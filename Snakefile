@@ -29,13 +29,11 @@ localrules:
 rule all:
     default_target: True
     input:
-        "results/tables/hyperparameter.tex",
-        "results/tables/datasets.tex",
-        "results/tables/networks.tex",
-        expand("results/tables/{table}.tex", table=tables_at_hand()),
-        expand("results/figures/{table}.png", table=tables_at_hand()),
+        expand("results/tables/{name}.tex", name=documented()),
+        expand("results/figures/{name}.png", name=figures_at_hand()),
         toy_results(),
         "results/metrics.json",
+        DOCUMENT,
 
 
 rule data:
@@ -53,3 +51,10 @@ onstart:
 
 onerror:
     print(after_failure(), file=sys.stderr)
+
+
+onsuccess:
+    if not PDF:
+        print(
+            "Without results/tables/all.pdf: there is no pdflatex (`tsdg pdf` says more)", file=sys.stderr
+        )

@@ -76,6 +76,14 @@ PARAMS = {
     },
 }
 
+FIGURES = {
+    "figures": {
+        "gains": {"kind": "forest", "tables": ["tiny"], "baseline": "erm", "caption": "Gains."},
+        "near": {"kind": "neighbours", "tables": ["tiny"], "variant": "ours-learned", "caption": "Near."},
+    },
+    "ranking": {"tables": ["tiny"], "metric": "accuracy"},
+}
+
 TOY = {
     "seeds": 2,
     "iterations": 20,
@@ -145,6 +153,12 @@ def project(tmp_path, params, monkeypatch):
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def figure_params(params):
+    """The same with figures and a ranking."""
+    return params | deepcopy(FIGURES)
 
 
 @pytest.fixture

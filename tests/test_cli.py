@@ -12,8 +12,13 @@ from tsdg.cli import main
 
 COMMANDS = (
     "fetch", "simulate", "prepare", "train", "select", "table", "figure", "show", "datasets", "networks",
-    "hparams", "check", "export", "predict",
+    "hparams", "check", "export", "predict", "ranking", "document", "pdf",
 )  # fmt: skip
+
+
+@pytest.fixture
+def params(figure_params):
+    return figure_params
 
 
 @pytest.fixture
@@ -57,6 +62,14 @@ def replaced(arguments, option, *values):
         (("select", "tny"), "'tny' is not a table, did you mean 'tiny'?"),
         (("table", "tniy"), "did you mean 'tiny'?"),
         (("figure", "tny"), "did you mean 'tiny'?"),
+        (("figure", "gain"), "'gain' is not a table or figure, did you mean 'gains'?"),
+        (
+            ("figure", "gains", "--selected", "s/tny.csv"),
+            "'tny' is not a table of the figure, did you mean 'tiny'?",
+        ),
+        (("ranking",), "results/selected/tiny.csv: not a file of selected runs"),
+        (("ranking", "--selected", "tny.csv"), "'tny' is not a table of the ranking, did you mean 'tiny'?"),
+        (("document", "tiny"), "results/tables/tiny.tex: not a table as LaTeX"),
         (("table", "tiny"), "tsdg select"),
         (("hparams", "--set", "protocol=lrge"), "did you mean 'large'?"),
     ],
@@ -238,9 +251,16 @@ def test_from_runs_to_the_table(tsdg, project):
     record = json.loads((project / "results/runs/tiny/erm/A/seed0/fixed.json").read_bytes())
     accuracy = record["checkpoints"][-1]["target"]["accuracy"]
     assert float(rows["erm", "A", "accuracy"]["mean"]) == pytest.approx(100 * accuracy)
-    code, out, _ = tsdg("figure", "tiny")
-    assert code == 0
-    assert all((project / path).stat().st_size > 1000 for path in out)
+    for name in ("tiny", "gains"):
+        code, out, _ = tsdg("figure", name)
+        assert (code, out) == (0, [f"results/figures/{name}.pdf", f"results/figures/{name}.png"])
+        assert all((project / path).stat().st_size > 1000 for path in out)
+    code, out, _ = tsdg("ranking")
+    assert (code, len(out)) == (0, 4)
+    code, out, err = tsdg("document")
+    assert (code, out) == (0, ["results/tables/all.tex"])
+    assert "left out: datasets, datasets_samplesize, networks, hyperparameter" in err[0]
+    assert (project / out[0]).read_text().count(r"\begin{table}") == 2  # the table and the ranking
 
 
 def test_a_table_of_runs_that_are_not_there_says_so(tsdg, project):

@@ -160,6 +160,72 @@ def test_wrong_parameters_are_refused_by_place(params, path, value, words):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (
+            "figures.gains.kind",
+            "florest",
+            "'florest' is not one of optimization, neighbours, reliability, forest, did",
+        ),
+        ("figures.gains.baselin", "erm", "figures.gains: unknown key 'baselin', did you mean 'baseline'?"),
+        ("figures.gains.tables", ["tny"], "figures.gains.tables: 'tny' is not a table, did you mean 'tiny'?"),
+        ("figures.gains.baseline", "ermm", "'ermm' is not a row of all its tables, did you mean 'erm'?"),
+        ("figures.gains.tables", ["tiny", "twin"], "figures.gains.tables: a data set can have one panel"),
+        ("figures.gains.tables", ["tiny", "stranger"], "no row is in all of tiny, stranger"),
+        ("figures.near.variant", "erm", "figures.near.variant: erm learns no neighbours (erm)"),
+        ("figures.near.kind", "optimization", "figures.near: row erm of its tables has no clusters"),
+        ("figures.near.baseline", "erm", "figures.near: unknown key 'baseline'"),
+        (
+            "figures.tiny",
+            {"kind": "forest", "tables": ["twin"], "baseline": "erm", "caption": ""},
+            "of which it is not",
+        ),
+        ("ranking.tables", ["tinny"], "ranking.tables: 'tinny' is not a table, did you mean 'tiny'?"),
+        ("ranking.metric", "acuracy", "did you mean 'accuracy'?"),
+        (
+            "tables.ranking",
+            {"dataset": "tiny", "rows": ["erm"], "metrics": ["ece"], "caption": "x"},
+            "is taken",
+        ),
+    ],
+)
+def test_wrong_figures_and_rankings_are_refused_by_place(figure_params, path, value, words):
+    params = figure_params
+    params["tables"]["twin"] = dict(params["tables"]["tiny"])
+    params["datasets"]["part"] = {"of": "tiny", "domains": ["A", "B", "D"]}
+    params["tables"]["stranger"] = {"dataset": "part", "rows": ["vrex"], "metrics": ["ece"], "caption": "x"}
+    set_in(params, path, value)
+    with pytest.raises(InputError) as error:
+        Study(params)
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_figure_and_the_ranking_join_the_tables_that_are_at_hand(figure_params):
+    params = figure_params
+    params["datasets"]["part"] = {"of": "tiny", "domains": ["A", "B", "D"]}
+    rows = ["ours-learned", "vrex"]
+    params["tables"]["more"] = {
+        "dataset": "part",
+        "rows": rows,
+        "metrics": ["ece"],
+        "caption": "x",
+        "title": "Part",
+    }
+    params["figures"]["near"]["tables"] = params["ranking"]["tables"] = ["tiny", "more"]
+    study = Study(params)
+    near = study.figure("near")
+    assert [panel["dataset"] for panel in near["layout"]["panels"]] == ["tiny", "part"]
+    assert near["layout"]["rows"] == ["ours-learned"]
+    clusters = {"A": "north", "B": "north", "C": "south", "D": "south"}
+    assert near["options"]["clusters"]["tiny"] == clusters
+    ranking = study.ranking(["tiny"])
+    assert (ranking["layout"]["rows"], ranking["without"]) == (["erm", "ours-learned"], ["Part"])
+    assert study.ranking()["dropped"] == ["ERM", "V-REx"]
+    assert study.document()[-3:] == ["tiny", "more", "ranking"]
+
+
 def test_a_missing_key_is_named(params):
     del params["datasets"]["tiny"]["backbone"]
     with pytest.raises(InputError, match=r"datasets.tiny: key 'backbone' is missing"):

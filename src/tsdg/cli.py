@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from tsdg.data import check_cli
 from tsdg.data.cli import add_commands
 from tsdg.errors import InputError
 from tsdg.joblog import job_log
+from tsdg.suggest import nearest
 
 STUDY_OPTIONS = """
 The study is read from params.yaml; --set key=value overrides a value of it, e.g. --set iterations=100 or
@@ -80,14 +81,61 @@ def parser() -> argparse.ArgumentParser:
     )
     select.add_argument("--out", type=Path, default=None, help="csv (default: results/selected/{table}.csv)")
 
-    for name, command, what in (
-        ("table", _table, "csv, LaTeX and comparison"),
-        ("figure", _figure, "pdf and png"),
-    ):
-        sub = _command(commands, name, command, f"{what} of a table's selected runs", study=True)
-        sub.add_argument("table", help="table in params.yaml")
-        sub.add_argument("--selected", type=Path, default=None, help="default: results/selected/{table}.csv")
-        sub.add_argument("--out", type=Path, default=Path(f"results/{name}s"), help="folder")
+    table = _command(
+        commands, "table", _table, "csv, LaTeX and comparison of a table's selected runs", study=True
+    )
+    table.add_argument("table", help="table in params.yaml")
+    table.add_argument("--selected", type=Path, default=None, help="default: results/selected/{table}.csv")
+    table.add_argument("--out", type=Path, default=Path("results/tables"), help="folder")
+
+    figure = _command(
+        commands,
+        "figure",
+        _figure,
+        "draw accuracy by target of a table, or a figure of `figures` in params.yaml, as pdf and png",
+        study=True,
+    )
+    figure.add_argument("figure", help="a table, or a name under `figures`, in params.yaml")
+    figure.add_argument(
+        "--selected",
+        type=Path,
+        nargs="+",
+        help="files of selected runs, each called as its table; a figure of several tables is drawn of those "
+        "given (default: results/selected/{table}.csv of each)",
+    )
+    figure.add_argument("--runs", type=Path, default=Path("results/runs"), help="folder of records")
+    figure.add_argument("--out", type=Path, default=Path("results/figures"), help="folder")
+
+    ranking = _command(
+        commands,
+        "ranking",
+        _ranking,
+        "rank methods over the targets of several tables: table, tests, critical-difference diagram",
+        study=True,
+    )
+    ranking.add_argument(
+        "--selected",
+        type=Path,
+        nargs="+",
+        help="files of selected runs, each called as its table; the ranking is over those given (default: "
+        "results/selected/{table}.csv of each table of `ranking` in params.yaml)",
+    )
+    ranking.add_argument(
+        "--out", type=Path, default=Path("results"), help="folder, in which tables/ and figures/ are filled"
+    )
+
+    document = _command(
+        commands,
+        "document",
+        _document,
+        "put all tables into one LaTeX document, in the study's order",
+        study=True,
+    )
+    document.add_argument("tables", nargs="*", help="names of tables (default: all; those not made are told)")
+    document.add_argument("--out", type=Path, default=Path("results/tables"), help="folder of the tables")
+
+    pdf = _command(commands, "pdf", _pdf, "compile a table, or the document of all, with pdflatex")
+    pdf.add_argument("tex", type=Path, help="e.g. results/tables/all.tex; the pdf is put beside it")
 
     summary = _command(commands, "summary", _summary, "write the averages of tables as metrics", study=True)
     summary.add_argument("tables", nargs="+", metavar="TABLE", help="tables in params.yaml")
@@ -266,15 +314,72 @@ def _table(options: argparse.Namespace) -> None:
 
 
 def _figure(options: argparse.Namespace) -> None:
-    from tsdg.figures import accuracy_by_target
+    from tsdg import figures
+    from tsdg.layouts import joined_runs
     from tsdg.select import read_csv
     from tsdg.study import Study
 
+    study, name = Study.load(options.params, options.set), options.figure
+    if name in study.figures:
+        files = _files(options.selected, study.figures[name]["tables"])
+        entry = study.figure(name, [path.stem for path in files])
+        selected = joined_runs([read_csv(path) for path in files])
+        draw = figures.KINDS[entry["kind"]]
+        made = draw(selected, entry["layout"], options.runs, options.out, name, **entry["options"])
+    elif name in study.tables:
+        files = _files(options.selected, [name])
+        if len(files) > 1:
+            raise InputError(f"{name}: the figure of a table is drawn of one file of selected runs")
+        made = figures.accuracy_by_target(read_csv(files[0]), study.layout(name), options.out, name)
+    else:
+        known = dict.fromkeys([*study.tables, *study.figures])
+        raise InputError(
+            f"{name!r} is not a table or figure{nearest(name, known)}; there are {', '.join(known)}"
+        )
+    print(*made, sep="\n")
+
+
+def _files(given: list[Path] | None, tables: Iterable[str]) -> list[Path]:
+    return given or [Path("results/selected") / f"{table}.csv" for table in tables]
+
+
+def _ranking(options: argparse.Namespace) -> None:
+    from tsdg import ranking
+    from tsdg.figures.critical_difference import critical_difference
+    from tsdg.layouts import joined_runs
+    from tsdg.select import read_csv
+    from tsdg.study import Study
+    from tsdg.tables import METRICS
+
     study = Study.load(options.params, options.set)
-    layout = study.layout(options.table)
-    selected = read_csv(options.selected or Path("results/selected") / f"{options.table}.csv")
-    for path in accuracy_by_target(selected, layout, options.out, options.table):
-        print(path)
+    files = _files(options.selected, study.params.get("ranking", {}).get("tables", []))
+    entry = study.ranking([path.stem for path in files])
+    layout, selected = entry["layout"], joined_runs([read_csv(path) for path in files])
+    metric = METRICS[study.params["ranking"]["metric"]]
+    ranked = ranking.rank(ranking.block_values(selected, layout), higher_is_better=metric.higher_is_better)
+    text = ranking.describe(ranked, selected, layout, without=entry["without"], dropped=entry["dropped"])
+    print(*ranking.render(ranked, layout, text, options.out / "tables"), sep="\n")
+    print(*critical_difference(ranked, layout, text, options.out / "figures"), sep="\n")
+
+
+def _document(options: argparse.Namespace) -> None:
+    from tsdg import document
+    from tsdg.study import Study
+
+    names = options.tables or Study.load(options.params, options.set).document()
+    paths = {name: options.out / f"{name}.tex" for name in names}
+    if not options.tables:
+        absent = [name for name, path in paths.items() if not path.exists()]
+        if absent:
+            print(f"Not in {options.out}, and left out: {', '.join(absent)}", file=sys.stderr)
+        paths = {name: path for name, path in paths.items() if name not in absent}
+    print(document.write(paths.values(), options.out / "all.tex"))
+
+
+def _pdf(options: argparse.Namespace) -> None:
+    from tsdg.document import compiled
+
+    print(compiled(options.tex))
 
 
 def _summary(options: argparse.Namespace) -> None:

@@ -26,9 +26,16 @@ from tsdg import methods
 from tsdg.data import table, toy
 from tsdg.errors import InputError
 from tsdg.hparams import draw
+from tsdg.layouts import common_rows, joined
 from tsdg.records import Run
 from tsdg.suggest import nearest
 from tsdg.tables import PANEL_KEYS, PAPER_PROTOCOL, layout_problem
+
+# What is made of every study, under names that a table or figure of params.yaml cannot take.
+DATA_TABLES = ("datasets", "datasets_samplesize", "networks", "hyperparameter")
+TOY_TABLES = ("toy_attributes", "target_risk", "target_risk_full")
+TOY_FIGURES = ("toy_dataset", "divergence_vs_risk")
+TAKEN = ("all", "ranking", "critical_difference", *DATA_TABLES, *TOY_TABLES, *TOY_FIGURES)
 
 
 class Study:
@@ -91,6 +98,11 @@ class Study:
     def tables(self) -> dict[str, dict]:
         """Tables by name."""
         return self.params["tables"]
+
+    @property
+    def figures(self) -> dict[str, dict]:
+        """Figures by name, beside the one that each table has, or in the place of its table's."""
+        return self.params.get("figures", {})
 
     @cached_property
     def training(self) -> dict[str, Any]:
@@ -263,6 +275,77 @@ class Study:
             "protocol": self.protocol,
         }
 
+    def figure(self, name: str, tables: Sequence[str] | None = None) -> dict[str, Any]:
+        """A figure's kind, the layout of its tables together, and the options of its kind.
+
+        Parameters
+        ----------
+        name : str
+        tables : sequence of str, optional
+            Those of its tables that are at hand. Default: all.
+        """
+        entry = _entry(self.figures, name, "figure")
+        for given in tables or []:
+            _known(given, entry["tables"], f"figures.{name}", "table of the figure")
+        layout = joined([self.layout(of) for of in tables or entry["tables"]])
+        options = {key: value for key, value in entry.items() if key not in ("kind", "tables", "caption")}
+        if entry["kind"] == "neighbours":
+            options["clusters"] = {p["dataset"]: self._cluster_names(p["dataset"]) for p in layout["panels"]}
+        return {"kind": entry["kind"], "layout": layout, "options": options}
+
+    def _cluster_names(self, dataset: str) -> dict[str, str]:
+        """Cluster of each domain, in words; empty where there are no clusters."""
+        entry = self.dataset(dataset)
+        domains, clusters = entry["domains"], entry.get("clusters", [])
+        if clusters and isinstance(clusters[0], str):
+            return {name: ", ".join(str(data[field]) for field in clusters) for name, data in domains.items()}
+        number = _clusters(dataset, domains, clusters) if clusters else None
+        return {name: f"cluster {number[name] + 1}" if number else "" for name in domains}
+
+    def ranking(self, tables: Sequence[str] | None = None) -> dict[str, Any]:
+        """The layout of the tables that are ranked together, and what is not in it.
+
+        Parameters
+        ----------
+        tables : sequence of str, optional
+            Those that are at hand. Default: all.
+
+        Returns
+        -------
+        dict
+            ``layout``; ``without``: titles of the data sets that are not at hand; ``dropped``: labels of the
+            rows that only some tables have.
+
+        Raises
+        ------
+        InputError
+            params.yaml has no ranking.
+        """
+        if "ranking" not in self.params:
+            raise InputError("there is nothing to rank: params.yaml has no key `ranking`")
+        entry = self.params["ranking"]
+        for given in tables or []:
+            _known(given, entry["tables"], "ranking", "table of the ranking")
+        layouts = {name: self.layout(name) for name in tables or entry["tables"]}
+        layout = joined(list(layouts.values()), metrics=[entry["metric"]])
+        labels = {row: label for one in layouts.values() for row, label in one["labels"].items()}
+        return {
+            "layout": layout,
+            "without": [
+                panel.get("title", panel["dataset"])
+                for name in entry["tables"]
+                if name not in layouts
+                for panel in self.panels(name)
+            ],
+            "dropped": [label for row, label in labels.items() if row not in layout["rows"]],
+        }
+
+    def document(self) -> list[str]:
+        """Names of all tables, in the order of the document that holds them."""
+        toy_tables = TOY_TABLES if "toy" in self.params else ()
+        ranking = ["ranking"] if "ranking" in self.params else []
+        return [*DATA_TABLES, *toy_tables, *self.tables, *ranking]
+
     def identity(self, dataset: str, variant: str) -> str:
         """Text that changes exactly when a variant's results on a data set may, its code and data aside.
 
@@ -318,6 +401,47 @@ class Study:
                     self.config(panel["dataset"], row)
             if problem := layout_problem(self.layout(name)):
                 raise InputError(f"{where}: {problem}")
+
+        for section in ("tables", "figures"):
+            for name in self.params.get(section, {}):
+                if name in TAKEN:
+                    raise InputError(f"{section}.{name}: the name is taken, by a result of every study")
+        for name, entry in self.figures.items():
+            self._check_figure(f"figures.{name}", entry)
+            if name in self.tables and entry["tables"] != [name]:
+                raise InputError(
+                    f"figures.{name}: it would take the place of table {name}'s figure, of which it is not; "
+                    "choose another name"
+                )
+        if "ranking" in self.params:
+            self._check_together("ranking", self.params["ranking"]["tables"])
+
+    def _check_figure(self, where: str, entry: Mapping[str, Any]) -> None:
+        rows = self._check_together(where, entry["tables"])
+        for key in ("variant", "baseline", "rows"):
+            given = entry.get(key, [])
+            for row in given if key == "rows" else [given] * (key in entry):
+                _known(row, rows, f"{where}.{key}", "row of all its tables")
+        if entry["kind"] == "neighbours":
+            method = self.variants[entry["variant"]]["method"]
+            if "neighbour" not in methods.get(method).options:
+                raise InputError(f"{where}.variant: {entry['variant']} learns no neighbours ({method})")
+        if entry["kind"] == "optimization":
+            for row in rows:
+                if not methods.get(self.variants[row]["method"]).uses_clusters:
+                    raise InputError(f"{where}: row {row} of its tables has no clusters, which it counts")
+
+    def _check_together(self, where: str, tables: Sequence[str]) -> list[str]:
+        """The rows that some tables share; their data sets must be different ones."""
+        for name in tables:
+            _known(name, self.tables, f"{where}.tables", "table")
+        layouts = [self.layout(name) for name in tables]
+        rows = common_rows(layouts)
+        if not rows:
+            raise InputError(f"{where}.tables: no row is in all of {', '.join(tables)}")
+        if problem := layout_problem(joined(layouts, metrics=["accuracy"])):
+            raise InputError(f"{where}.tables: {problem}")
+        return rows
 
     def _check_derived(self, where: str, entry: Mapping[str, Any]) -> None:
         recorded = {name: other for name, other in self.datasets.items() if "of" not in other}

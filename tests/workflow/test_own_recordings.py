@@ -27,7 +27,8 @@ def own(tmp_path: Path) -> Workflow:
     workflow = Workflow(tmp_path)
     table = STUDY["tables"]["small"] | {"dataset": "mine"}
     entry = ENTRY | {"raw": f"recordings/{FILE}"}
-    study = STUDY | {"datasets": {"mine": entry}, "tables": {"mine": table}}
+    study = STUDY | {"datasets": {"mine": entry}, "tables": {"mine": table}, "figures": {}}
+    del study["ranking"]
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
     simulate_table(tmp_path / "recordings", people=3, seconds=6)
     return workflow

@@ -7,14 +7,22 @@ import subprocess
 import time
 from pathlib import Path
 
-from tiny import Workflow, environment
+from tiny import DOCUMENT, Workflow, environment
 
-RESULTS = {"select": 1, "table": 1, "figure": 1, "summary": 1}
+TABLE = {"select": 1, "table": 1, "accuracy": 1, "summary": 1} | DOCUMENT
+RESULTS = TABLE | {"figure": 1, "ranking": 1}  # of which the small table is part
 
 
 def test_a_run_makes_everything_and_a_second_nothing(finished: Workflow) -> None:
     results = finished.folder / "results"
-    for name in ("tables/small.tex", "tables/small.csv", "figures/small.png", "figures/small.pdf"):
+    made = (
+        "tables/small.tex",
+        "tables/small.csv",
+        "tables/ranking.tex",
+        "tables/all.tex",
+        "figures/small.png",
+    )
+    for name in (*made, "figures/gains.pdf", "figures/critical_difference.png"):
         assert (results / name).stat().st_size > 500
     # One draw of ERM, which has nothing to search, and two of V-REx.
     assert len(finished.records()) == 3 * (1 + 2)
@@ -26,7 +34,7 @@ def test_a_run_makes_everything_and_a_second_nothing(finished: Workflow) -> None
 
 def test_an_edit_runs_again_what_it_touches(finished: Workflow) -> None:
     caption = "tables={small: {caption: Another caption.}}"
-    assert finished.plan("--config", caption) == {"table": 1}
+    assert finished.plan("--config", caption) == {"table": 1} | DOCUMENT
     penalty = "variants={vrex: {hparams: {penalty: 10}}}"
     penalty = penalty.replace("penalty", _searched("vrex"))
     listed = {"hyperparameter": 1}  # the table of all draws
@@ -41,7 +49,7 @@ def test_a_derived_data_set_in_a_panel_trains_on_what_is_prepared(finished: Work
         f"{{dataset: {name}, metrics: [ece], average_only: true}}" for name in ("bearings", "derived")
     )
     table = f"tables={{both: {{rows: [erm], caption: Two., panels: [{panels}]}}}}"
-    assert finished.plan("--config", derived, table) == {"train": 1} | RESULTS
+    assert finished.plan("--config", derived, table) == {"train": 1} | TABLE
 
 
 def test_a_typo_is_one_message(finished: Workflow) -> None:

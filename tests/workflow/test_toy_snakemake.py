@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tiny import Workflow
+from tiny import DOCUMENT, Workflow
 
 TOY = (
     "toy={seeds: 6, iterations: 10, risk_threshold: 0.2, "
@@ -14,7 +14,8 @@ def test_one_target_each(finished: Workflow) -> None:
     # Six seeds are a block of five and a block of one, for each variant.
     tables = {"toy_attributes": 1, "target_risk": 1, "target_risk_full": 1}
     figures = {"toy_dataset": 1, "divergence_vs_risk": 1}
-    assert finished.plan("--config", TOY) == {"toy_train_0": 2, "toy_train_5": 2} | tables | figures
+    trainings = {"toy_train_0": 2, "toy_train_5": 2}
+    assert finished.plan("--config", TOY) == trainings | tables | figures | DOCUMENT
 
 
 def test_what_needs_no_training_is_made_without(tmp_path: Path) -> None:

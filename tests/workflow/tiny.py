@@ -49,7 +49,13 @@ STUDY = {
             "caption": "A small table.",
         }
     },
+    "figures": {
+        "gains": {"kind": "forest", "tables": ["small"], "baseline": "erm", "caption": "What is gained."}
+    },
+    "ranking": {"tables": ["small"], "metric": "accuracy"},
 }
+# Jobs that follow a change of any table.
+DOCUMENT = {"document": 1} | ({"pdf": 1} if shutil.which("pdflatex") else {})
 
 
 class Workflow:

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import sys
 from functools import cache
 from pathlib import Path
@@ -22,7 +23,7 @@ from tsdg.errors import InputError
 from tsdg.fingerprint import code_fingerprint, modules_fingerprint
 from tsdg.packs import TOY_BLOCK, draw_name, packs
 from tsdg.records import parse_run_path, run_path
-from tsdg.study import Study
+from tsdg.study import TOY_FIGURES, TOY_TABLES, Study
 
 # `tsdg` is found beside the Python that runs Snakemake, activated or not.
 os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), os.getenv("PATH", "")]))
@@ -76,6 +77,7 @@ def recorded():
 
 
 wildcard_constraints:
+    figure="|".join(study.figures) or "(?!)",
     dataset="|".join(recorded()),
     table="|".join(study.tables),
     seed=r"\d+",
@@ -362,8 +364,8 @@ def summary_layouts():
     )
 
 
-def figure_layout(wildcards):
-    """All that decides how a figure looks: a caption is not in it."""
+def accuracy_layout(wildcards):
+    """All that decides how a table's figure looks: a caption is not in it."""
     layout = study.layout(wildcards.table)
     return json.dumps({key: value for key, value in layout.items() if key != "caption"}, sort_keys=True)
 
@@ -389,3 +391,85 @@ def unfinished_tables():
         for job in dag.needrun_jobs()
         if job.rule.name == "select" and not dag.finished(job)
     ]
+
+
+def at_hand_of(tables):
+    """Those of some tables that can be had."""
+    return [table for table in tables if table in tables_at_hand()]
+
+
+def figures_at_hand():
+    """Figures of tables that can be had; one of several tables is drawn of those that can."""
+    several = [name for name, entry in study.figures.items() if at_hand_of(entry["tables"])]
+    return list(dict.fromkeys([*several, *tables_at_hand()]))
+
+
+def ranked_tables():
+    """Tables at hand that are ranked together."""
+    return at_hand_of(study.params.get("ranking", {}).get("tables", []))
+
+
+def figure_tables(wildcards):
+    """Selected runs that a figure is drawn of."""
+    tables = at_hand_of(study.figures[wildcards.figure]["tables"])
+    return [f"results/selected/{table}.csv" for table in tables]
+
+
+def figure_layout(wildcards):
+    """All that decides how a figure looks: a caption is not in it."""
+    tables = at_hand_of(study.figures[wildcards.figure]["tables"])
+    return json.dumps(study.figure(wildcards.figure, tables), sort_keys=True)
+
+
+DRAWING = ("figures.style", "layouts", "tables")  # behind every figure
+
+
+def figure_code(wildcards):
+    """Fingerprint of the code that draws a figure."""
+    kind = study.figures[wildcards.figure]["kind"]
+    return modules_fingerprint(f"figures.{kind}", "figures.facets", "figures.reading", *DRAWING)
+
+
+def documented():
+    """Names of the tables of the document, in its order."""
+    absent = {table for table in study.tables if table not in tables_at_hand()}
+    absent |= set() if ranked_tables() else {"ranking"}
+    return [name for name in study.document() if name not in absent]
+
+
+PDF = shutil.which("pdflatex") is not None
+DOCUMENT = ["results/tables/all.tex", *(["results/tables/all.pdf"] if PDF else [])]
+
+
+# The report sorts what it shows by its labels, so that the first of them is a number.
+
+
+def table_labels(name, form):
+    """How the report lists a table."""
+    return {"no.": f"{study.document().index(name) + 1:02}", "table": name, "format": form}
+
+
+def tex_labels(wildcards):
+    """How the report lists a table as LaTeX."""
+    return table_labels(wildcards.table, "LaTeX")
+
+
+def csv_labels(wildcards):
+    """How the report lists a table's numbers."""
+    return table_labels(wildcards.table, "all numbers")
+
+
+def figure_number(name):
+    """Place of a figure in the report: those of params.yaml, the ranking's, those of the tables."""
+    order = list(dict.fromkeys([*study.figures, "critical_difference", *study.tables]))
+    return f"{order.index(name) + 1:02}"
+
+
+def figure_labels(wildcards):
+    """How the report lists a figure."""
+    return {"no.": figure_number(wildcards.figure), "figure": wildcards.figure}
+
+
+def accuracy_labels(wildcards):
+    """How the report lists a table's figure."""
+    return {"no.": figure_number(wildcards.table), "figure": f"accuracy by target: {wildcards.table}"}

@@ -1,32 +1,104 @@
-# Figures, from the same selected runs as the tables.
+# Figures, from the same selected runs as the tables, and the ranking over several tables.
 
 
 localrules:
+    accuracy,
     figure,
 
 
-rule figure:
+# Each table has a figure of its name, if none under `figures` takes its place.
+rule accuracy:
     input:
         selected="results/selected/{table}.csv",
     output:
         png=report(
             "results/figures/{table}.png",
-            caption="../report/figure.rst",
-            category="Figures",
-            labels={"figure": "accuracy by target", "table": "{table}"},
+            caption="../report/accuracy.rst",
+            category="2 Figures",
+            labels=accuracy_labels,
         ),
         pdf="results/figures/{table}.pdf",
     log:
         "logs/figure/{table}.log",
     benchmark:
         "results/benchmarks/figure/{table}.tsv"
+    wildcard_constraints:
+        table="|".join(name for name in study.tables if name not in study.figures) or "(?!)",
     conda:
         "../../environment.yml"
     params:
-        layout=figure_layout,
-        code=modules_fingerprint("figures", "tables"),
+        layout=accuracy_layout,
+        code=modules_fingerprint("figures.accuracy", "figures.facets", *DRAWING),
         study=study_file,
         out=output_folder,
     shell:
         "tsdg figure {wildcards.table} --params {params.study} --selected {input.selected} --out {params.out}"
         " > {log} 2>&1"
+
+
+# Those under `figures` in params.yaml. They read the records behind the selected runs.
+rule figure:
+    input:
+        selected=figure_tables,
+    output:
+        png=report(
+            "results/figures/{figure}.png",
+            caption="../report/figure.rst",
+            category="2 Figures",
+            labels=figure_labels,
+        ),
+        pdf="results/figures/{figure}.pdf",
+    log:
+        "logs/figure/{figure}.log",
+    benchmark:
+        "results/benchmarks/figure/{figure}.tsv"
+    conda:
+        "../../environment.yml"
+    params:
+        layout=figure_layout,
+        code=figure_code,
+        study=study_file,
+        out=output_folder,
+    shell:
+        "tsdg figure {wildcards.figure} --params {params.study} --selected {input.selected} --runs results/runs"
+        " --out {params.out} > {log} 2>&1"
+
+
+if ranked_tables():
+
+    rule ranking:
+        input:
+            selected=expand("results/selected/{table}.csv", table=ranked_tables()),
+        output:
+            tex=report(
+                "results/tables/ranking.tex",
+                caption="../report/ranking.rst",
+                category="1 Tables",
+                labels=table_labels("ranking", "LaTeX"),
+            ),
+            csv=report(
+                "results/tables/ranking.csv",
+                caption="../report/ranking.rst",
+                category="1 Tables",
+                labels=table_labels("ranking", "all numbers"),
+            ),
+            png=report(
+                "results/figures/critical_difference.png",
+                caption="../report/critical_difference.rst",
+                category="2 Figures",
+                labels={"no.": figure_number("critical_difference"), "figure": "critical_difference"},
+            ),
+            pdf="results/figures/critical_difference.pdf",
+        log:
+            "logs/table/ranking.log",
+        benchmark:
+            "results/benchmarks/table/ranking.tsv"
+        localrule: True
+        conda:
+            "../../environment.yml"
+        params:
+            layout=json.dumps(study.ranking(ranked_tables()), sort_keys=True),
+            code=modules_fingerprint("ranking", "figures.critical_difference", *DRAWING),
+            study=study_file,
+        shell:
+            "tsdg ranking --params {params.study} --selected {input.selected} --out results > {log} 2>&1"

@@ -3,8 +3,10 @@
 
 localrules:
     datasets,
+    document,
     networks,
     hyperparameter,
+    pdf,
     table,
 
 
@@ -13,8 +15,8 @@ rule hyperparameter:
         tex=report(
             "results/tables/hyperparameter.tex",
             caption="../report/hyperparameter.rst",
-            category="Tables",
-            labels={"table": "hyperparameter", "format": "LaTeX"},
+            category="1 Tables",
+            labels=table_labels("hyperparameter", "LaTeX"),
         ),
         csv="results/tables/hyperparameter.csv",
         draws="results/hparams.csv",
@@ -40,15 +42,15 @@ rule datasets:
         about=report(
             "results/tables/datasets.tex",
             caption="../report/datasets.rst",
-            category="Tables",
-            labels={"table": "datasets", "format": "LaTeX"},
+            category="1 Tables",
+            labels=table_labels("datasets", "LaTeX"),
         ),
         about_csv="results/tables/datasets.csv",
         samples=report(
             "results/tables/datasets_samplesize.tex",
             caption="../report/datasets.rst",
-            category="Tables",
-            labels={"table": "datasets_samplesize", "format": "LaTeX"},
+            category="1 Tables",
+            labels=table_labels("datasets_samplesize", "LaTeX"),
         ),
         samples_csv="results/tables/datasets_samplesize.csv",
     log:
@@ -69,8 +71,8 @@ rule networks:
         tex=report(
             "results/tables/networks.tex",
             caption="../report/networks.rst",
-            category="Tables",
-            labels={"table": "networks", "format": "LaTeX"},
+            category="1 Tables",
+            labels=table_labels("networks", "LaTeX"),
         ),
         tex_csv="results/tables/networks.csv",
     log:
@@ -93,14 +95,14 @@ rule table:
         tex=report(
             "results/tables/{table}.tex",
             caption="../report/table.rst",
-            category="Tables",
-            labels={"table": "{table}", "format": "LaTeX"},
+            category="1 Tables",
+            labels=tex_labels,
         ),
         csv=report(
             "results/tables/{table}.csv",
             caption="../report/table.rst",
-            category="Tables",
-            labels={"table": "{table}", "format": "all numbers"},
+            category="1 Tables",
+            labels=csv_labels,
         ),
     log:
         "logs/table/{table}.log",
@@ -116,3 +118,45 @@ rule table:
     shell:
         "tsdg table {wildcards.table} --params {params.study} --selected {input.selected} --out {params.out}"
         " > {log} 2>&1"
+
+
+rule document:
+    input:
+        tables=expand("results/tables/{name}.tex", name=documented()),
+    output:
+        tex="results/tables/all.tex",
+    log:
+        "logs/table/all.log",
+    benchmark:
+        "results/benchmarks/table/all.tsv"
+    conda:
+        "../../environment.yml"
+    params:
+        names=documented(),
+        code=modules_fingerprint("document"),
+        out=output_folder,
+    shell:
+        "tsdg document {params.names} --out {params.out} > {log} 2>&1"
+
+
+# Part of `all` where there is pdflatex; without it, the command says what to install.
+rule pdf:
+    input:
+        tex="results/tables/all.tex",
+    output:
+        pdf=report(
+            "results/tables/all.pdf",
+            caption="../report/document.rst",
+            category="1 Tables",
+            labels={"no.": "00", "table": "all tables", "format": "pdf"},
+        ),
+    log:
+        "logs/table/pdf.log",
+    benchmark:
+        "results/benchmarks/table/pdf.tsv"
+    conda:
+        "../../environment.yml"
+    params:
+        code=modules_fingerprint("document"),
+    shell:
+        "tsdg pdf {input.tex} > {log} 2>&1"

@@ -4,8 +4,8 @@
 if "toy" in study.params:
     TOY_RECORDS = [f"results/runs/{run_path(run)}" for run in study.toy_runs()]
     TOY_RESULTS = {
-        "table": ["toy_attributes", "target_risk", "target_risk_full"],
-        "figure": ["toy_dataset", "divergence_vs_risk"],
+        "table": TOY_TABLES,
+        "figure": TOY_FIGURES,
     }
     TOY_SUFFIXES = {"table": ["tex", "csv"], "figure": ["png", "pdf"]}
 
@@ -71,7 +71,7 @@ if "toy" in study.params:
                     report(
                         f"results/{kind}s/{name}.{TOY_SUFFIXES[kind][0]}",
                         caption="../report/toy.rst",
-                        category="Toy study",
+                        category="3 Toy study",
                         labels={"result": name.replace("_", " ")},
                     ),
                     f"results/{kind}s/{name}.{TOY_SUFFIXES[kind][1]}",
@@ -84,7 +84,9 @@ if "toy" in study.params:
                     "../../environment.yml"
                 params:
                     layout=toy_layout,
-                    code=modules_fingerprint("toy.tables", "toy.figures", "tables", "figures", "data.toy"),
+                    code=modules_fingerprint(
+                        "toy.tables", "toy.figures", "tables", "figures.style", "data.toy"
+                    ),
                     study=study_file,
                     kind=kind,
                     name=name,

@@ -1,5 +1,6 @@
 from synthetic_records import grid, save
 from tsdg import figures
+from tsdg.figures import accuracy
 from tsdg.select import select
 
 
@@ -18,8 +19,8 @@ def test_accuracy_by_target_is_reproducible_and_draws_what_the_table_holds(tmp_p
         "protocol": {"name": "paper", "seeds": 2, "draws": 1, "iterations": 100, "reduced": True},
     }
     drawn = []
-    keep = figures.save
-    monkeypatch.setattr(figures, "save", lambda figure, *rest: drawn.append(figure) or keep(figure, *rest))
+    keep = accuracy.save
+    monkeypatch.setattr(accuracy, "save", lambda figure, *rest: drawn.append(figure) or keep(figure, *rest))
     selected = select(runs, tmp_path)
     first = figures.accuracy_by_target(selected, shape, tmp_path / "1", "f")
     second = figures.accuracy_by_target(selected, shape, tmp_path / "2", "f")

@@ -1,0 +1,87 @@
+"""One LaTeX document of all tables, and its pdf."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tsdg.errors import InputError
+
+LATEX = "pdflatex"
+INSTALL = (
+    f"{LATEX}, which makes a pdf of LaTeX, is not there: install TeX Live with the packages booktabs and "
+    "arydshln (Debian, Ubuntu: apt install texlive-latex-extra), then give the same command again"
+)
+
+
+def combined(texts: Iterable[str]) -> str:
+    """One document of the tables of several, which compile alone: in their order, as many on a page as fit.
+
+    Raises
+    ------
+    ValueError
+        A text is no LaTeX document.
+    """
+    preamble: dict[str, None] = {}
+    bodies = []
+    for text in texts:
+        match = re.search(r"(.*)^\\begin\{document\}\n(.*)^\\end\{document\}", text, re.DOTALL | re.MULTILINE)
+        if match is None:
+            raise ValueError("no LaTeX document")
+        preamble |= dict.fromkeys(match[1].splitlines())
+        bodies.append(match[2])
+    # LaTeX keeps few tables waiting for a page of their own.
+    body = "\\clearpage\n".join("".join(bodies[k : k + 10]) for k in range(0, len(bodies), 10))
+    return "\n".join([*preamble, r"\begin{document}", f"{body}\\end{{document}}", ""])
+
+
+def write(paths: Iterable[str | Path], out: str | Path) -> Path:
+    """Write `combined` of the tables' files; return the path.
+
+    Raises
+    ------
+    InputError
+        A file is not there, or holds no LaTeX document.
+    """
+    texts = []
+    for path in map(Path, paths):
+        try:
+            texts.append(path.read_text(encoding="utf-8"))
+            combined(texts[-1:])
+        except (OSError, ValueError) as error:
+            raise InputError(f"{path}: not a table as LaTeX ({error}); make it, or leave it out") from None
+    out = Path(out)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(combined(texts), encoding="utf-8", newline="\n")
+    return out
+
+
+def compiled(tex: str | Path) -> Path:
+    """The pdf of a LaTeX document, beside it.
+
+    Raises
+    ------
+    InputError
+        There is no pdflatex, or it finds a mistake.
+    """
+    if shutil.which(LATEX) is None:
+        raise InputError(INSTALL)
+    tex = Path(tex).resolve()
+    with TemporaryDirectory() as folder:
+        command = [
+            LATEX,
+            "-interaction=nonstopmode",
+            "-halt-on-error",
+            f"-output-directory={folder}",
+            str(tex),
+        ]
+        for _ in range(2):  # the second time, table numbers are known
+            done = subprocess.run(
+                command, cwd=folder, capture_output=True, text=True, errors="replace", check=False
+            )
+            if done.returncode:
+                mistakes = [line for line in done.stdout.splitlines() if line.startswith("!")]
+                raise InputError(f"{tex}: {LATEX} stopped: {' '.join(mistakes) or done.stdout[-300:]}")
+        return Path(shutil.copy(Path(folder, tex.stem + ".pdf"), tex.with_suffix(".pdf")))

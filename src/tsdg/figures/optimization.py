@@ -1,0 +1,158 @@
+"""How training goes: the parts of the loss, the loss by number of clusters, and the time of an iteration."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from tsdg.errors import InputError
+from tsdg.figures.reading import read_records
+from tsdg.figures.style import FAINT, LINE, PAGE, SERIES, save, style, wrapped, write_below
+from tsdg.layouts import joined, shown_runs
+from tsdg.tables import notes
+
+PARTS = {"loss": "total", "cross_entropy": "cross-entropy", "consistency": "consistency"}
+
+
+def mean_losses(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """Mean over runs of each part of the loss, by iteration; empty where no run has a value.
+
+    Each value is itself the mean over the iterations since the one before.
+    """
+    runs = [pd.DataFrame(record["losses"]).set_index("iteration").astype(float) for record in records]
+    return pd.concat(runs).groupby(level=0).mean() if runs else pd.DataFrame()
+
+
+def iteration_times(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """A row a run: ``clusters`` (how many), ``milliseconds`` an iteration, and ``device`` in words."""
+    rows = []
+    for record in records:
+        machine, timing = record["machine"], record["timing"]
+        together = timing.get("runs_at_once", 1)
+        rows.append(
+            {
+                "clusters": len(set((record["config"].get("clusters") or {}).values())),
+                "milliseconds": 1000 * timing["seconds_per_iteration"],
+                "device": f"{machine['device'].upper()} {machine.get('device_name', '')}".strip()
+                + (f", {together} runs at once" if together > 1 else ""),
+            }
+        )
+    return pd.DataFrame(rows, columns=["clusters", "milliseconds", "device"])
+
+
+def draw(
+    selected: pd.DataFrame,
+    layout: Mapping[str, Any],
+    runs: str | Path,
+    out_folder: str | Path,
+    name: str,
+    *,
+    variant: str,
+) -> list[Path]:
+    """Draw three panels, of variants that differ in their number of clusters.
+
+    The parts of one variant's loss, the loss of every variant, and the time of an iteration by clusters.
+
+    Raises
+    ------
+    InputError
+        A run was trained without clusters.
+    """
+    layout = joined([layout], metrics=["accuracy"])
+    by_variant: dict[str, list] = {row: [] for row in layout["rows"]}
+    for row, record in read_records(shown_runs(selected, layout), runs):
+        if not record["config"].get("clusters"):
+            raise InputError(
+                f"figures.{name}: {row.variant} was trained without clusters, of which the figure counts; "
+                "its tables should have variants of ours-metadata"
+            )
+        by_variant[row.variant].append(record)
+    times = iteration_times(record for own in by_variant.values() for record in own)
+    devices = ", ".join(dict.fromkeys(times["device"])) or "no run"
+    text = wrapped(
+        [
+            "Losses: mean over seeds, and over the iterations since the point before.",
+            f"Time of an iteration on {devices}: a dot a seed, mean and standard deviation.",
+            *notes(selected, layout),
+        ]
+    )
+    foot = LINE * len(text) + 0.5
+    height = 2.0 + foot
+    with style():
+        figure = Figure(figsize=(PAGE, height))
+        parts, loss, time = figure.subplots(1, 3)
+        _parts(parts, by_variant[variant], layout["labels"][variant])
+        _losses(loss, by_variant, layout)
+        _times(time, times)
+        figure.subplots_adjust(left=0.065, right=0.985, wspace=0.3)
+        figure.subplots_adjust(top=1 - 0.28 / height, bottom=foot / height)
+        write_below(figure, text)
+        return save(figure, out_folder, name)
+
+
+def _parts(ax: Axes, records: list, label: str) -> None:
+    means = mean_losses(records)
+    for color, (part, words) in zip(SERIES, PARTS.items(), strict=False):
+        if part in means:
+            ax.plot(means.index, means[part], color=color, linewidth=1.1, label=words)
+    ax.set_title(f"Parts of the loss, {label}")
+    _over_iterations(ax, bool(len(means)))
+
+
+def _losses(ax: Axes, by_variant: Mapping[str, list], layout: Mapping[str, Any]) -> None:
+    for color, (variant, records) in zip(SERIES, by_variant.items(), strict=False):
+        means = mean_losses(records)
+        for record in records if len(records) > 1 else []:
+            ax.plot(*(record["losses"][key] for key in ("iteration", "loss")), color=color, lw=0.4, alpha=0.4)
+        if len(means):
+            ax.plot(means.index, means["loss"], color=color, lw=1.1, label=layout["labels"][variant])
+    ax.set_title("Loss")
+    _over_iterations(ax, any(by_variant.values()))
+
+
+def _over_iterations(ax: Axes, some: bool) -> None:
+    ax.set_xlabel("iteration")
+    ax.xaxis.set_major_locator(MaxNLocator(4, integer=True))
+    ax.grid()
+    if some:
+        ax.set_yscale("log")
+        low, high = ax.get_ylim()
+        ax.set_ylim(low, high * (high / low) ** 0.15)  # room for the legend
+        ax.legend(handlelength=1.2, fontsize=6, loc="upper right", borderaxespad=0)
+    else:
+        _missing(ax)
+
+
+def _times(ax: Axes, times: pd.DataFrame) -> None:
+    ax.set_title("Time of an iteration")
+    ax.set_xlabel("clusters")
+    ax.set_ylabel("milliseconds")
+    if times.empty:
+        return _missing(ax)
+    places = {count: k for k, count in enumerate(sorted(set(times["clusters"])))}
+    ax.plot(
+        times["clusters"].map(places), times["milliseconds"], "o", color=SERIES[0], ms=2.6, alpha=0.4, mew=0
+    )
+    of_count = times.groupby("clusters")["milliseconds"]
+    ax.errorbar(
+        list(places.values()),
+        of_count.mean(),
+        of_count.std().fillna(0),
+        fmt="_",
+        color=SERIES[0],
+        ms=9,
+        elinewidth=1,
+    )
+    ax.set_xticks(list(places.values()), [str(count) for count in places])
+    ax.set_xlim(-0.6, len(places) - 0.4)
+    ax.set_ylim(0, 1.1 * times["milliseconds"].max())
+    ax.grid(axis="y")
+    return None
+
+
+def _missing(ax: Axes) -> None:
+    ax.text(0.5, 0.5, "missing", transform=ax.transAxes, ha="center", color=FAINT, style="italic", fontsize=6)

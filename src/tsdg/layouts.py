@@ -1,0 +1,62 @@
+"""One layout from several, for what is drawn or ranked over more than one table (see `tsdg.tables`)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from tsdg.tables import panels
+
+
+def common_rows(layouts: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Variants that are rows of every table, in the first one's order."""
+    return [row for row in layouts[0]["rows"] if all(row in layout["rows"] for layout in layouts)]
+
+
+def joined(
+    layouts: Sequence[Mapping[str, Any]],
+    rows: Iterable[str] | None = None,
+    metrics: Sequence[str] | None = None,
+) -> dict[str, Any]:
+    """The panels of several tables of different data sets side by side, as one layout, ours last.
+
+    Parameters
+    ----------
+    layouts
+        The tables' layouts.
+    rows
+        The variants it is about. Default: `common_rows`.
+    metrics
+        The metrics it is about. Default: the tables' own.
+    """
+    chosen = common_rows(layouts) if rows is None else list(rows)
+    ours = {row for layout in layouts for row in layout.get("ours") or []}
+    chosen.sort(key=ours.__contains__)
+    labels = {name: label for layout in layouts for name, label in (layout.get("labels") or {}).items()}
+    parts = [panel for layout in layouts for panel in panels(layout)]
+    return {
+        "rows": chosen,
+        "labels": {row: labels.get(row, row) for row in chosen},
+        "ours": [row for row in chosen if row in ours],
+        "panels": [{**panel, "metrics": list(metrics or panel["metrics"])} for panel in parts],
+        "caption": ", ".join(panel["title"] for panel in parts),
+        "protocol": layouts[0]["protocol"],
+    }
+
+
+def joined_runs(selected: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Selected runs of several tables; what two tables share is there once."""
+    return pd.concat(selected, ignore_index=True).drop_duplicates(ignore_index=True)
+
+
+def shown_runs(selected: pd.DataFrame, layout: Mapping[str, Any]) -> pd.DataFrame:
+    """The finished runs that a layout shows, each seed's own draw."""
+    targets = {(panel["dataset"], target) for panel in panels(layout) for target in panel["targets"]}
+    place = pd.Series(list(zip(selected["dataset"], selected["target"], strict=True)), index=selected.index)
+    kept = (
+        (selected["rule"] == "per_seed")
+        & (selected["status"] == "finished")
+        & selected["variant"].isin(layout["rows"])
+        & place.isin(targets)
+    )
+    return selected[kept].reset_index(drop=True)
