@@ -296,3 +296,5 @@ def test_check_of_recordings_and_of_a_data_set(tsdg, project):
     assert again == lines[: len(again)]
     assert "'mien' is not a data set, did you mean 'mine'?" in tsdg("check", "mien")[2][-1]
     assert "no such file" in tsdg("check", "recordings/other.csv")[2][-1]
+    _, lines, _ = tsdg("check", "recordings/recordings.csv", *columns, "--domain", "site")  # both columns
+    assert "      user1-south: {user: 1, site: south}" in lines

@@ -48,3 +48,7 @@ def test_from_a_file_to_its_table(own: Workflow) -> None:
     (own.folder / "recordings/metadata.csv").write_text("file\n1.csv\n")
     text = own.run("--dry-run", "results/tables/mine.tex", "--config", "datasets={mine: {raw: recordings}}")
     assert "recordings/metadata.csv, recordings/1.csv" in text
+    (own.folder / "recordings/metadata.csv").write_text("fil\n1.csv\n")
+    text = own.run("--dry-run", "--config", "datasets={mine: {raw: recordings}}", fails=True)
+    assert "datasets.mine is not valid: recordings/metadata.csv: has no column 'file'" in text
+    assert "Traceback" not in text

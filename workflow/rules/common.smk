@@ -109,8 +109,11 @@ def in_one_file(entry):
 
 @cache
 def raw_paths(dataset):
-    """The raw files of a data set."""
-    return [f"{raw_folder(dataset)}/{name}" for name in raw_files(study.dataset(dataset))]
+    """The raw files of a data set; if what lists them is not valid, say so and end."""
+    try:
+        return [f"{raw_folder(dataset)}/{name}" for name in raw_files(study.dataset(dataset))]
+    except InputError as error:
+        sys.exit(f"datasets.{dataset} is not valid: {error}")
 
 
 def raw_argument(wildcards, input):
@@ -161,7 +164,8 @@ def withheld():
     for name in study.datasets:
         entry = study.dataset(name)
         unfetched = entry["source"] == "official" and entry["raw"] in folders
-        if unfetched or (entry["source"] == "own" and not Path(entry["raw"]).exists()):
+        own = raw_paths(study.prepared(name)) if entry["source"] == "own" else []
+        if unfetched or not all(Path(path).exists() for path in own):
             absent.append(name)
     return absent
 

@@ -145,19 +145,24 @@ def table_options(sub: argparse.ArgumentParser) -> None:
         "--short", choices=["drop", "pad"], help="stretches shorter than a window (default: drop)", **_GIVEN
     )
     sub.add_argument(
-        "--channels", nargs="+", help="columns (default: all of numbers that are nothing else)", **_GIVEN
+        "--channels",
+        nargs="+",
+        action="extend",
+        help="columns (default: all of numbers that are nothing else)",
+        **_GIVEN,
     )
     sub.add_argument("--label", help="column of the class (default: label)", **_GIVEN)
     sub.add_argument(
         "--classes",
         nargs="+",
+        action="extend",
         type=_class,
         help="labels to use, or one mapping to names (default: all)",
         **_GIVEN,
     )
     sub.add_argument("--recording", help="column of the recording (default: recording)", **_GIVEN)
     sub.add_argument("--time", help="column of the time, in seconds or dates (default: time)", **_GIVEN)
-    sub.add_argument("--domain", nargs="+", help="columns that tell domains apart", **_GIVEN)
+    sub.add_argument("--domain", nargs="+", action="extend", help="columns that tell domains apart", **_GIVEN)
     sub.add_argument("--sampling-rate", type=float, help="Hz, where there is no time", **_GIVEN)
     sub.add_argument("--resample", type=float, help="Hz of the prepared signals", **_GIVEN)
     sub.add_argument("--cap", type=positive, help="windows of each class and domain, at most", **_GIVEN)
