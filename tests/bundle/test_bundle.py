@@ -1,19 +1,22 @@
 """A model to take away: the function that was trained, and what refuses to feed it anything else."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 
-from synthetic_records import save
+from synthetic_records import make_record
+from tsdg import records
 from tsdg.batches import Windows
 from tsdg.bundle.export import NOBODY, export, fit_temperature, selected_draw, without_target
 from tsdg.bundle.model import Bundle, Model, write_onnx
 from tsdg.bundle.predict import predict
 from tsdg.cli import main
 from tsdg.errors import InputError
+from tsdg.fingerprint import code_fingerprint
 from tsdg.networks import build
 from tsdg.records import Run
 from tsdg.study import Study
@@ -74,17 +77,28 @@ def test_the_temperature_undoes_overconfidence():
 
 def test_the_draw_is_selected_on_sources_alone(params, tmp_path):
     study = Study(params, ["protocol=large"])
+
+    def recorded(number, validation, target, domain="A", seed=0, **other):
+        run = Run("tiny", "vrex", domain, seed, number)
+        sources = [name for name in "ABCD" if name != domain]
+        record = make_record(run, [(40, validation, target)], sources)
+        settings = {"config": study.config("tiny", "vrex"), "hparams": study.hparams(run)}
+        code = {"version": "0", "fingerprint": code_fingerprint("vrex")}
+        records.write(tmp_path / records.run_path(run), record | settings | {"code": code} | other)
+
     for number, (validation, target) in enumerate([(0.7, 0.99), (0.9, 0.5), (0.8, 0.6)]):
         for domain in "ABCD":
-            run = Run("tiny", "vrex", domain, 0, number)
-            save(tmp_path, run, [(40, validation, target)], sources=[d for d in "ABCD" if d != domain])
-    save(tmp_path, Run("tiny", "vrex", "A", 1, 2), [(40, 0.8, 0.6)], sources=list("BCD"))
-    assert selected_draw(study, "tiny", "vrex", tmp_path)[0] == 2  # finished most often
-    save(tmp_path, Run("tiny", "vrex", "A", 1, 1), [(40, 0.8, 0.6)], sources=list("BCD"))
-    assert selected_draw(study, "tiny", "vrex", tmp_path)[0] == 1
-    assert selected_draw(study, "tiny", "erm", tmp_path)[0] == 0  # has nothing to search
+            recorded(number, validation, target, domain)
+    recorded(2, 0.8, 0.6, seed=1)
+    selected = partial(selected_draw, study, "tiny", runs=tmp_path, fingerprint="f")
+    assert selected("vrex")[0] == 2  # finished most often
+    recorded(1, 0.9, 0.6, seed=1, hparams={"lambda": -1.0})
+    assert selected("vrex")[0] == 2  # the other record is outdated
+    recorded(1, 0.9, 0.6, seed=1)
+    assert selected("vrex")[0] == 1
+    assert selected("erm")[0] == 0  # has nothing to search
     with pytest.raises(InputError, match="give --draw fixed"):
-        selected_draw(study, "tiny", "vrex", tmp_path / "none")
+        selected("vrex", fingerprint="other data")
 
 
 def test_a_method_that_needs_its_domain_is_refused(study, tiny_folder):

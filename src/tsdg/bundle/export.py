@@ -17,6 +17,7 @@ import tsdg
 from tsdg import methods, records
 from tsdg.batches import Windows
 from tsdg.bundle.model import FORMAT, Bundle, Model
+from tsdg.current import is_current
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 from tsdg.fingerprint import code_fingerprint
@@ -82,7 +83,10 @@ def export(
             f"{variant}: {method.title} looks at all windows of a domain to classify one of them, so it is "
             "no function of a window and cannot be exported; choose another variant"
         )
-    chosen, why = (draw, "as asked for") if draw is not None else selected_draw(study, name, variant, runs)
+    if draw is not None:
+        chosen, why = draw, "as asked for"
+    else:
+        chosen, why = selected_draw(study, name, variant, runs, prepared.fingerprint)
     run = Run(name, variant, NOBODY, seed, chosen)
     hparams = study.hparams(run)
     trained = without_target(prepared)
@@ -158,10 +162,13 @@ def without_target(data: WindowedDataset) -> WindowedDataset:
     return replace(data, windows=windows, card=data.card | {"domains": data.card["domains"] | {NOBODY: {}}})
 
 
-def selected_draw(study: Study, dataset: str, variant: str, runs: Path) -> tuple[int | str, str]:
+def selected_draw(
+    study: Study, dataset: str, variant: str, runs: Path, fingerprint: str
+) -> tuple[int | str, str]:
     """The draw with the best source validation over all targets and seeds with a record, and why.
 
-    Accuracy on targets has no say. A draw with more finished records goes before one with fewer.
+    Accuracy on targets has no say. A draw with more finished records goes before one with fewer. Records of
+    other settings, code or data (`fingerprint`) do not count.
     """
     draws = study.draws(variant)
     if len(draws) == 1:
@@ -171,14 +178,15 @@ def selected_draw(study: Study, dataset: str, variant: str, runs: Path) -> tuple
         path = runs / run_path(run)
         if path.exists():
             record = records.read(path)
-            if record["status"] == "finished":
+            current = is_current(record, study.config(dataset, variant), study.hparams(run), fingerprint)
+            if current and record["status"] == "finished":
                 validation = record["checkpoints"][-1]["validation"]
                 accuracies = [validation[domain]["accuracy"] for domain in record["sources"]]
                 found.setdefault(run.draw, []).append(fsum(accuracies) / len(accuracies))
     if not found:
         raise InputError(
-            f"{runs}: no records of {variant} on {dataset}, from which a draw could be selected; make the "
-            "table first, or give --draw fixed"
+            f"{runs}: no current records of {variant} on {dataset}, from which a draw could be selected; "
+            "make the table first, or give --draw fixed"
         )
 
     def rank(draw: int | str) -> tuple:
