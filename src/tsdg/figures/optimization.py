@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from tsdg.errors import InputError
 from tsdg.figures.reading import read_records
@@ -15,6 +15,7 @@ from tsdg.figures.style import FAINT, LINE, PAGE, SERIES, save, style, wrapped, 
 from tsdg.layouts import joined, shown_runs
 from tsdg.tables import notes
 
+FEW = 8  # points of a line, below which each is marked
 PARTS = {"loss": "total", "cross_entropy": "cross-entropy", "consistency": "consistency"}
 
 
@@ -96,35 +97,47 @@ def draw(
 
 def _parts(ax: Axes, records: list, label: str) -> None:
     means = mean_losses(records)
-    for color, (part, words) in zip(SERIES, PARTS.items(), strict=False):
-        if part in means:
-            ax.plot(means.index, means[part], color=color, linewidth=1.1, label=words)
+    drawn = means[[part for part in PARTS if part in means]]
+    for color, part in zip(SERIES, drawn, strict=False):
+        ax.plot(drawn.index, drawn[part], color=color, linewidth=1.1, label=PARTS[part])
     ax.set_title(f"Parts of the loss, {label}")
-    _over_iterations(ax, bool(len(means)))
+    _over_iterations(ax, drawn)
 
 
 def _losses(ax: Axes, by_variant: Mapping[str, list], layout: Mapping[str, Any]) -> None:
+    losses = {}
     for color, (variant, records) in zip(SERIES, by_variant.items(), strict=False):
-        means = mean_losses(records)
         for record in records if len(records) > 1 else []:
             ax.plot(*(record["losses"][key] for key in ("iteration", "loss")), color=color, lw=0.4, alpha=0.4)
-        if len(means):
-            ax.plot(means.index, means["loss"], color=color, lw=1.1, label=layout["labels"][variant])
+        if records:
+            losses[variant] = mean_losses(records)["loss"]
+            ax.plot(losses[variant], color=color, lw=1.1, label=layout["labels"][variant])
     ax.set_title("Loss")
-    _over_iterations(ax, any(by_variant.values()))
+    _over_iterations(ax, pd.DataFrame(losses))
 
 
-def _over_iterations(ax: Axes, some: bool) -> None:
+def _over_iterations(ax: Axes, drawn: pd.DataFrame) -> None:
+    """Axes and legend of lines over iterations; values that range over a decade on a log scale."""
     ax.set_xlabel("iteration")
-    ax.xaxis.set_major_locator(MaxNLocator(4, integer=True))
     ax.grid()
-    if some:
+    if drawn.empty:
+        return _missing(ax)
+    ax.set_xlim(0, 1.03 * drawn.index.max())
+    ax.xaxis.set_major_locator(MaxNLocator(4, integer=True, steps=[1, 2, 5, 10]))
+    if len(drawn) < FEW:
+        for line in ax.lines:
+            line.set(marker="o", markersize=2.5)
+    positive = drawn[drawn > 0].stack()
+    if positive.max() > 10 * positive.min():
         ax.set_yscale("log")
+        ax.yaxis.set_minor_formatter(NullFormatter())
         low, high = ax.get_ylim()
         ax.set_ylim(low, high * (high / low) ** 0.15)  # room for the legend
-        ax.legend(handlelength=1.2, fontsize=6, loc="upper right", borderaxespad=0)
     else:
-        _missing(ax)
+        low, high = ax.get_ylim()
+        ax.set_ylim(low, high + 0.45 * (high - low))
+    ax.legend(handlelength=1.2, fontsize=6, loc="upper right", borderaxespad=0)
+    return None
 
 
 def _times(ax: Axes, times: pd.DataFrame) -> None:
@@ -149,7 +162,7 @@ def _times(ax: Axes, times: pd.DataFrame) -> None:
     )
     ax.set_xticks(list(places.values()), [str(count) for count in places])
     ax.set_xlim(-0.6, len(places) - 0.4)
-    ax.set_ylim(0, 1.1 * times["milliseconds"].max())
+    ax.set_ylim(0, 1.1 * max(times["milliseconds"].max(), (of_count.mean() + of_count.std().fillna(0)).max()))
     ax.grid(axis="y")
     return None
 
