@@ -68,6 +68,7 @@ def test_windows_keep_to_recording_and_label(tmp_path):
     for start, first in zip(windows["start"], windows["first"], strict=True):
         np.testing.assert_array_equal(data.signals[start : start + 10, 0], first + np.arange(10))
     assert any("3 of label (none)" in note for note in card["notes"])
+    assert "`backbone: auto` is har for windows of 10 time steps." in card["notes"]
 
 
 def test_csv_parquet_npz_and_folder_are_alike(tmp_path):

@@ -138,7 +138,10 @@ def prepare(
                 "label": label, "recording": columns.recording, "time": columns.time, "classes": names,
                 "sampling_rate": sampling_rate, "cap": cap, "seed": seed,
             },
-            "notes": _notes(cutter, columns, source, skipped, fields),
+            "notes": [
+                f"`backbone: auto` is {backbone(window)} for windows of {window} time steps.",
+                *_notes(cutter, columns, source, skipped, fields),
+            ],
             "sources": source.digests(),
         }  # fmt: skip
         return write(out, cutter.pieces(len(columns.channels)), windows=windows, card=card)
