@@ -179,7 +179,11 @@ def notes(selected: pd.DataFrame, layout: Mapping[str, Any]) -> list[str]:
         )
     few = rows[rows["windows"] < FEW].drop_duplicates(["dataset", "target"])
     if len(few):
-        listing = ", ".join(f"{row.target} {row.windows}" for row in few.sort_values("target").itertuples())
+        several = len(datasets) > 1
+        listing = ", ".join(
+            f"{datasets[row.dataset] + ' ' if several else ''}{row.target} {row.windows}"
+            for row in few.sort_values(["dataset", "target"]).itertuples()
+        )
         found.append(f"Few windows to test on: {listing}.")
     return found + _gap_notes(table, layout)
 
