@@ -92,7 +92,11 @@ def train_job(
     for run, path in zip(runs, paths, strict=True):
         if places[run] == out / STAGING:
             path.parent.mkdir(parents=True, exist_ok=True)
-            (out / STAGING / records.run_path(run)).replace(path)
+            try:
+                (out / STAGING / records.run_path(run)).replace(path)
+            except FileNotFoundError:
+                if not path.exists():  # otherwise the same job, left over from a killed Snakemake, was faster
+                    raise
     _remove_empty(out / STAGING, runs)
     for path in paths:
         if diverged_at := records.read(path).get("diverged_at"):

@@ -1,13 +1,9 @@
 """The workflow, run by Snakemake on a tiny study."""
 
 import json
-import os
-import signal
-import subprocess
-import time
 from pathlib import Path
 
-from tiny import DOCUMENT, Workflow, environment
+from tiny import DOCUMENT, Workflow
 
 TABLE = {"select": 1, "table": 1, "accuracy": 1, "summary": 1} | DOCUMENT
 RESULTS = TABLE | {"figure": 1, "ranking": 1}  # of which the small table is part
@@ -39,8 +35,11 @@ def test_an_edit_runs_again_what_it_touches(finished: Workflow) -> None:
     penalty = penalty.replace("penalty", _searched("vrex"))
     listed = {"hyperparameter": 1}  # the table of all draws
     assert finished.plan("--config", penalty) == {"train": 1} | RESULTS | listed
-    # Two more draws are one more pack of two draws and three targets.
+    # Two more draws are one more pack of two draws and three targets, or six trainings alone.
     assert finished.plan("--config", "set=[draws=4]") == {"train": 1} | RESULTS | listed
+    assert finished.plan("--config", "set=[draws=4]", "runs_per_job=1") == {"train": 6} | RESULTS | listed
+    # One more seed is a pack more of each variant.
+    assert finished.plan("--config", "set=[seeds=2]") == {"train": 2} | RESULTS
 
 
 def test_a_derived_data_set_in_a_panel_trains_on_what_is_prepared(finished: Workflow) -> None:
@@ -68,34 +67,6 @@ def test_alone_as_in_a_pack(finished: Workflow, tmp_path: Path) -> None:
     for record in (packed, single):
         del record["timing"], record["machine"]
     assert single == packed
-
-
-def test_killed_training_goes_on(finished: Workflow, tmp_path: Path) -> None:
-    killed = finished.copy(tmp_path)
-    path = "results/runs/bearings/erm/A/seed0/hp0.json"
-    arguments = ("--config", "set=[iterations=60,evaluate_every=60]", "--", path)
-    staging = tmp_path / "results/runs/.finished"
-    process = subprocess.Popen(
-        killed.command(*arguments), cwd=tmp_path, env=environment(), start_new_session=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    try:
-        deadline = time.monotonic() + 120
-        while not any(staging.rglob("*.json")) and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.02)
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    kept = sorted(staging.rglob("*.json"))
-    assert 1 <= len(kept) < 3, "the kill should come after the first run and before the last"
-    assert killed.records() == []
-    json.loads(kept[0].read_text())
-
-    killed.run("--nolock", *arguments)
-    assert len(killed.records()) == 3
-    [log] = tmp_path.glob("logs/train/bearings/erm/*/seed0.log")
-    assert f"{len(kept)} of 3 runs are recorded already" in log.read_text()
-    assert not any(staging.rglob("*.json"))
 
 
 def _searched(method: str) -> str:

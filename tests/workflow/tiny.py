@@ -102,5 +102,15 @@ class Workflow:
         )
 
 
+def tsdg(folder: Path, *arguments: str, fails: bool = False) -> str:
+    """What a `tsdg` command says in a folder; its exit code must be 0, unless it should fail."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tsdg.cli", *arguments], cwd=folder, env=environment(), stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode != 0) == fails, done.stdout
+    return done.stdout
+
+
 def environment() -> dict[str, str]:
     return os.environ | {"NO_COLOR": "1"}
