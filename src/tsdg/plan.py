@@ -143,9 +143,14 @@ def probed_rates(
     On a GPU as many runs at once as a job of the study has. Where a data set is not prepared, its windows
     are noise of the same shape. The toy study is not probed: it ends when it has learned enough.
     """
+    import torch
+
+    from tsdg.job import keep_freed_memory
     from tsdg.train import choose_device
 
     chosen = choose_device(device)
+    torch.set_num_threads(1)  # as a job
+    keep_freed_memory()
     short, long = (10, 30) if chosen.type == "cuda" else (2, 6)
     jobs: dict[tuple[str, str], TrainingJob] = {}
     for job in training_jobs(study):
