@@ -149,6 +149,21 @@ def test_wrong_overrides_are_refused(params, override, words):
         ("variants.ours-metadata.clusters", [["A", "B"], ["C"]], "each of its domains once"),
         ("variants.ours-metadata.clusters", [["A", "B"], ["B", "C", "D"]], "each of its domains once"),
         ("variants.ours-metadata.clusters", [["A", "B"], ["C", "D", "E"]], "each of its domains once"),
+        ("datasets.tiny.clusters", ["sit"], "no metadata 'sit', did you mean 'site'?"),
+        ("variants.erm.clusters", ["site"], "variants.erm.clusters: erm uses none; leave them out"),
+        ("variants.ours-learned.hparams", {"xi": 0}, "hparams.xi: 0 is wrong: a number above 0"),
+        ("variants.ours-learned.hparams", {"lambda": -1}, "hparams.lambda: -1 is wrong: a number from 0"),
+        ("datasets.tiny.domains.Average", {"site": "x", "load": 0}, "domains.Average: tables call the mean"),
+        ("tables.tiny.paper", "bearing", "'bearing' is not a table of the paper that is at hand, did you"),
+        ("tables.tiny.paper", "bearings-samples", "tables.tiny.paper: 'bearings-samples' is not a table"),
+        (
+            "tables.tiny.metrics",
+            ["ece", "ece"],
+            "tables.tiny.metrics: ['ece', 'ece'] is wrong: metrics, each",
+        ),
+        ("tables.tiny.labels", {"ours-learned": "ERM"}, "erm and ours-learned are both called 'ERM'"),
+        ("tables.tiny.title", "", "tables.tiny.title: '' is wrong: text, which is printed"),
+        ("variants.erm.label", " ", "variants.erm.label: ' ' is wrong: text, which is printed"),
     ],
 )
 def test_wrong_parameters_are_refused_by_place(params, path, value, words):
@@ -158,6 +173,43 @@ def test_wrong_parameters_are_refused_by_place(params, path, value, words):
         Study(params)
     assert words in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("key", ["clusters", "augmentation"])
+def test_a_row_that_needs_what_its_data_set_lacks_is_refused(params, key):
+    del params["datasets"]["tiny"][key]
+    params["tables"]["tiny"] |= {"rows": ["ours-metadata"], "ours": []}
+    with pytest.raises(InputError, match=rf"variants.ours-metadata.*datasets.tiny has.*{key}|`{key}`"):
+        Study(params)
+
+
+def test_the_papers_numbers_stand_beside_the_whole_data_set_of_their_kind_alone(params):
+    params["datasets"]["part"] = {"of": "tiny", "domains": ["A", "B", "D"]}
+    params["tables"]["tiny"]["paper"] = "bearings"
+    Study(params)
+    params["tables"]["tiny_comparison"] = params["tables"]["tiny"] | {"paper": "bearings"}
+    with pytest.raises(InputError, match="taken, by the comparison of table tiny with the paper"):
+        Study(params)
+    del params["tables"]["tiny_comparison"]
+    params["tables"]["tiny"] |= {"dataset": "part"}
+    with pytest.raises(InputError, match="kind bearings with recordings of its own, which part is not"):
+        Study(params)
+
+
+def test_overrides_in_the_file_are_refused(params, tmp_path):
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(params | {"set": ["iterations=9"]}))
+    with pytest.raises(InputError, match=r"params.yaml: set: overrides are given on the command line"):
+        Study.load(tmp_path / "params.yaml")
+
+
+def test_an_absent_key_of_the_top_level_is_set_there(params):
+    study = Study(params, ["ranking={tables: [tiny], metric: ece}"])
+    assert study.ranking()["layout"]["panels"][0]["metrics"] == ["ece"]
+
+
+def test_without_tables_it_says_so(params):
+    with pytest.raises(InputError, match="'tiny' is not a table; there are none"):
+        Study(params | {"tables": {}}).layout("tiny")
 
 
 @pytest.mark.parametrize(
@@ -184,6 +236,17 @@ def test_wrong_parameters_are_refused_by_place(params, path, value, words):
         ("ranking.tables", ["tinny"], "ranking.tables: 'tinny' is not a table, did you mean 'tiny'?"),
         ("ranking.metric", "acuracy", "did you mean 'accuracy'?"),
         (
+            "tables.tiny",
+            {"dataset": "tiny", "rows": ["erm"], "metrics": ["ece"], "caption": "x"},
+            "figures.gains: its tables share no row to compare with the baseline erm",
+        ),
+        (
+            "ranking.tables",
+            ["tiny", "derived"],
+            "tiny and part are of the same recordings, which would count",
+        ),
+        ("tables.toy", {"dataset": "tiny", "rows": ["erm"], "metrics": ["ece"], "caption": "x"}, "is taken"),
+        (
             "tables.ranking",
             {"dataset": "tiny", "rows": ["erm"], "metrics": ["ece"], "caption": "x"},
             "is taken",
@@ -194,6 +257,7 @@ def test_wrong_figures_and_rankings_are_refused_by_place(figure_params, path, va
     params = figure_params
     params["tables"]["twin"] = dict(params["tables"]["tiny"])
     params["datasets"]["part"] = {"of": "tiny", "domains": ["A", "B", "D"]}
+    params["tables"]["derived"] = {**params["tables"]["twin"], "dataset": "part"}
     params["tables"]["stranger"] = {"dataset": "part", "rows": ["vrex"], "metrics": ["ece"], "caption": "x"}
     set_in(params, path, value)
     with pytest.raises(InputError) as error:
@@ -204,8 +268,8 @@ def test_wrong_figures_and_rankings_are_refused_by_place(figure_params, path, va
 
 def test_a_figure_and_the_ranking_join_the_tables_that_are_at_hand(figure_params):
     params = figure_params
-    params["datasets"]["part"] = {"of": "tiny", "domains": ["A", "B", "D"]}
-    rows = ["ours-learned", "vrex"]
+    params["datasets"]["part"] = deepcopy(params["datasets"]["tiny"])
+    rows = ["ours-learned", "erm", "vrex"]
     params["tables"]["more"] = {
         "dataset": "part",
         "rows": rows,
@@ -217,12 +281,12 @@ def test_a_figure_and_the_ranking_join_the_tables_that_are_at_hand(figure_params
     study = Study(params)
     near = study.figure("near")
     assert [panel["dataset"] for panel in near["layout"]["panels"]] == ["tiny", "part"]
-    assert near["layout"]["rows"] == ["ours-learned"]
+    assert near["layout"]["rows"] == ["erm", "ours-learned"]
     clusters = {"A": "north", "B": "north", "C": "south", "D": "south"}
     assert near["options"]["clusters"]["tiny"] == clusters
     ranking = study.ranking(["tiny"])
     assert (ranking["layout"]["rows"], ranking["without"]) == (["erm", "ours-learned"], ["Part"])
-    assert study.ranking()["dropped"] == ["ERM", "V-REx"]
+    assert study.ranking()["dropped"] == ["V-REx"]
     assert study.document()[-3:] == ["tiny", "more", "ranking"]
 
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
@@ -25,17 +25,17 @@ import yaml
 from tsdg import methods
 from tsdg.data import table, toy
 from tsdg.errors import InputError
-from tsdg.hparams import draw
+from tsdg.hparams import Distribution, draw
 from tsdg.layouts import common_rows, joined
 from tsdg.records import Run
 from tsdg.suggest import nearest
-from tsdg.tables import PANEL_KEYS, PAPER_PROTOCOL, layout_problem
+from tsdg.tables import AVERAGE, PANEL_KEYS, PAPER_PROTOCOL, layout_problem, paper_tables
 
 # What is made of every study, under names that a table or figure of params.yaml cannot take.
 DATA_TABLES = ("datasets", "datasets_samplesize", "networks", "hyperparameter")
 TOY_TABLES = ("toy_attributes", "target_risk", "target_risk_full")
 TOY_FIGURES = ("toy_dataset", "divergence_vs_risk")
-TAKEN = ("all", "ranking", "critical_difference", *DATA_TABLES, *TOY_TABLES, *TOY_FIGURES)
+TAKEN = ("all", "toy", "ranking", "critical_difference", *DATA_TABLES, *TOY_TABLES, *TOY_FIGURES)
 
 
 class Study:
@@ -79,6 +79,11 @@ class Study:
             raise InputError(f"{path}: not readable as YAML: {' '.join(str(error).split())}") from None
         if not isinstance(params, dict):
             raise InputError(f"{path}: should hold keys such as `datasets:` and `variants:`, but does not")
+        if "set" in params:
+            raise InputError(
+                f"{path}: set: overrides are given on the command line (`snakemake --config`, `tsdg --set`); "
+                "here, write the values in their places"
+            )
         try:
             return cls(params, overrides)
         except InputError as error:
@@ -159,6 +164,15 @@ class Study:
         augment = dict(data.get("augmentation") or {}) if row.get("augment", False) else None
         if augment is not None and isinstance(row["augment"], list):
             augment["functions"] = row["augment"]
+        if augment == {}:
+            raise InputError(
+                f"variants.{variant}.augment: datasets.{dataset} has no `augmentation`; list functions there"
+            )
+        if method.uses_clusters and clusters is None:
+            raise InputError(
+                f"variants.{variant}: {row['method']} needs `clusters`, which neither it nor "
+                f"datasets.{dataset} has; give them to one of the two"
+            )
         return {
             "method": row["method"],
             "forward": row.get("forward", method.forward_default),
@@ -287,7 +301,7 @@ class Study:
         entry = _entry(self.figures, name, "figure")
         for given in tables or []:
             _known(given, entry["tables"], f"figures.{name}", "table of the figure")
-        layout = joined([self.layout(of) for of in tables or entry["tables"]])
+        layout = joined([self.layout(of) for of in tables or entry["tables"]], metrics=["accuracy"])
         options = {key: value for key, value in entry.items() if key not in ("kind", "tables", "caption")}
         if entry["kind"] == "neighbours":
             options["clusters"] = {p["dataset"]: self._cluster_names(p["dataset"]) for p in layout["panels"]}
@@ -372,8 +386,14 @@ class Study:
         for name, entry in self.datasets.items():
             if "of" in entry:
                 self._check_derived(f"datasets.{name}", entry)
-            if self.dataset(name)["kind"] != "table" and self.dataset(name)["backbone"] == "auto":
+            data = self.dataset(name)
+            if data["kind"] != "table" and data["backbone"] == "auto":
                 raise InputError(f"datasets.{name}.backbone: auto is for kind table; choose bearings or har")
+            if AVERAGE in data["domains"]:
+                raise InputError(
+                    f"datasets.{name}.domains.{AVERAGE}: tables call the mean over targets that; rename it"
+                )
+            _clusters(name, data["domains"], data.get("clusters"))
         for name, row in self.variants.items():
             _check_variant(f"variants.{name}", row)
         for name, row in self.params.get("toy", {}).get("variants", {}).items():
@@ -397,15 +417,25 @@ class Study:
                 _known(panel["dataset"], self.datasets, f"{place}.dataset", "data set")
                 for target in panel.get("targets", []):
                     _known(target, self.dataset(panel["dataset"])["domains"], f"{place}.targets", "domain")
+                if "paper" in panel:
+                    self._check_paper(f"{place}.paper", panel)
                 for row in entry["rows"]:
                     self.config(panel["dataset"], row)
-            if problem := layout_problem(self.layout(name)):
+            layout = self.layout(name)
+            if problem := layout_problem(layout):
                 raise InputError(f"{where}: {problem}")
+            _check_labels(f"{where}.labels", layout["labels"])
 
         for section in ("tables", "figures"):
             for name in self.params.get(section, {}):
                 if name in TAKEN:
                     raise InputError(f"{section}.{name}: the name is taken, by a result of every study")
+        for name, entry in self.tables.items():
+            compared = f"{name}_comparison"
+            if compared in self.tables and any("paper" in panel for panel in _panels(entry)):
+                raise InputError(
+                    f"tables.{compared}: the name is taken, by the comparison of table {name} with the paper"
+                )
         for name, entry in self.figures.items():
             self._check_figure(f"figures.{name}", entry)
             if name in self.tables and entry["tables"] != [name]:
@@ -414,7 +444,7 @@ class Study:
                     "choose another name"
                 )
         if "ranking" in self.params:
-            self._check_together("ranking", self.params["ranking"]["tables"])
+            self._check_ranking(self.params["ranking"]["tables"])
 
     def _check_figure(self, where: str, entry: Mapping[str, Any]) -> None:
         rows = self._check_together(where, entry["tables"])
@@ -422,6 +452,8 @@ class Study:
             given = entry.get(key, [])
             for row in given if key == "rows" else [given] * (key in entry):
                 _known(row, rows, f"{where}.{key}", "row of all its tables")
+        if entry["kind"] == "forest" and len(rows) == 1:
+            raise InputError(f"{where}: its tables share no row to compare with the baseline {rows[0]}")
         if entry["kind"] == "neighbours":
             method = self.variants[entry["variant"]]["method"]
             if "neighbour" not in methods.get(method).options:
@@ -430,6 +462,28 @@ class Study:
             for row in rows:
                 if not methods.get(self.variants[row]["method"]).uses_clusters:
                     raise InputError(f"{where}: row {row} of its tables has no clusters, which it counts")
+
+    def _check_ranking(self, tables: Sequence[str]) -> None:
+        rows = self._check_together("ranking", tables)
+        if len(rows) == 1:
+            raise InputError(f"ranking.tables: {rows[0]} alone is a row of all; a ranking takes two or more")
+        seen: dict[str, str] = {}
+        for dataset in (panel["dataset"] for name in tables for panel in self.panels(name)):
+            other = seen.setdefault(self.prepared(dataset), dataset)
+            if other != dataset:
+                raise InputError(
+                    f"ranking.tables: {other} and {dataset} are of the same recordings, which would count "
+                    "twice; leave out the table of one"
+                )
+
+    def _check_paper(self, where: str, panel: Mapping[str, Any]) -> None:
+        """A table of the paper is of a whole data set, whose kind it is called by."""
+        _known(panel["paper"], paper_tables(), where, "table of the paper that is at hand")
+        if self.datasets[panel["dataset"]].get("kind") != panel["paper"]:
+            raise InputError(
+                f"{where}: the paper's table is of a data set of kind {panel['paper']} with recordings of "
+                f"its own, which {panel['dataset']} is not; leave `paper` out"
+            )
 
     def _check_together(self, where: str, tables: Sequence[str]) -> list[str]:
         """The rows that some tables share; their data sets must be different ones."""
@@ -473,6 +527,26 @@ def _check_variant(where: str, row: Mapping[str, Any]) -> None:
                 f"{where}.hparams: {row['method']} has no hyperparameter {hparam!r}"
                 f"{nearest(hparam, method.search)}; it has {', '.join(method.search) or 'none'}"
             )
+        _check_hparam(f"{where}.hparams.{hparam}", hparam, row["hparams"][hparam], method.search[hparam])
+    if "clusters" in row and not method.uses_clusters:
+        raise InputError(f"{where}.clusters: {row['method']} uses none; leave them out")
+
+
+def _check_hparam(where: str, name: str, value: float, distribution: Distribution) -> None:
+    """What is searched on a log scale is positive, but a weight may be 0, which turns its term off."""
+    log = distribution.kind in ("power", "floor_power")
+    zero = not log or name == "lambda" or distribution.default == 0
+    low = 0 if log or min(distribution.values) >= 0 else -math.inf
+    if value < low or (value == 0 and not zero):
+        raise InputError(f"{where}: {value!r} is wrong: a number {'from' if zero else 'above'} 0")
+
+
+def _check_labels(where: str, labels: Mapping[str, str]) -> None:
+    """Raise `InputError` where two rows of a table would be printed alike."""
+    seen: dict[str, str] = {}
+    for row, label in labels.items():
+        if seen.setdefault(label, row) != row:
+            raise InputError(f"{where}: {seen[label]} and {row} are both called {label!r}; name them apart")
 
 
 def _clusters(
@@ -532,9 +606,8 @@ def _known(name: str, known: Iterable[str], where: str, kind: str) -> None:
     known = list(known)
     if name not in known:
         place = "" if where == kind else f"{where}: "
-        raise InputError(
-            f"{place}{name!r} is not a {kind}{nearest(name, known)}; there are {', '.join(known)}"
-        )
+        there = f"there are {', '.join(known)}" if known else "there are none"
+        raise InputError(f"{place}{name!r} is not a {kind}{nearest(name, known)}; {there}")
 
 
 def _assign(tree: dict, assignment: str) -> None:
@@ -546,7 +619,7 @@ def _assign(tree: dict, assignment: str) -> None:
     except yaml.YAMLError:
         raise InputError(f"override {assignment!r}: the value is not valid YAML") from None
     path = key.split(".")
-    if len(path) == 1 and path[0] not in tree:
+    if len(path) == 1 and path[0] not in schema()["properties"]:
         path = ["protocols", str(tree.get("protocol")), path[0]]
     if path[0] == "training" and path[1:2] and path[1] in tree["protocols"].get(tree.get("protocol"), {}):
         raise InputError(
@@ -580,6 +653,7 @@ _Loader.add_implicit_resolver(
 )
 
 
+@cache
 def schema() -> dict[str, Any]:
     """JSON schema of `params.yaml`."""
     return yaml.safe_load((files("tsdg") / "params.schema.yaml").read_text(encoding="utf-8"))

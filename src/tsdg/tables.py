@@ -116,7 +116,7 @@ def paper_numbers(table: str) -> pd.DataFrame:
         There is no such table; the message lists those there are.
     """
     folder = resources.files("tsdg.data") / "paper"
-    known = sorted(file.name.removesuffix(".csv") for file in folder.iterdir() if file.name.endswith(".csv"))
+    known = _paper_files()
     if table not in known:
         raise InputError(
             f"params.yaml: paper: {table!r} is none of the paper's tables at hand: {', '.join(known)}."
@@ -124,6 +124,16 @@ def paper_numbers(table: str) -> pd.DataFrame:
     with (folder / f"{table}.csv").open(encoding="utf-8") as file:
         numbers = pd.read_csv(file, dtype={"row": "str", "target": "str"}, keep_default_na=False)
     return numbers.drop(columns="table")
+
+
+def paper_tables() -> list[str]:
+    """The paper's tables of results of which numbers are at hand, each called as its kind of data set."""
+    return [name for name in _paper_files() if not name.endswith("-samples")]
+
+
+def _paper_files() -> list[str]:
+    folder = resources.files("tsdg.data") / "paper"
+    return sorted(file.name.removesuffix(".csv") for file in folder.iterdir() if file.name.endswith(".csv"))
 
 
 def summarise(selected: pd.DataFrame, layout: Mapping[str, Any]) -> pd.DataFrame:

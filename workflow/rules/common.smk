@@ -31,11 +31,12 @@ os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), os.get
 
 def load_study():
     """The study that the configuration asks for, validated as a whole; if it is not valid, say so and end."""
-    retype(workflow.config_settings.config, config)
-    overrides = config.get("set") or []
-    params = {key: value for key, value in config.items() if key != "set"}
+    given = workflow.config_settings.config
+    retype(given, config)
+    overrides = given.get("set") or []
+    params = {key: value for key, value in config.items() if key != "set" or key not in given}
     try:
-        return Study(params, [overrides] if isinstance(overrides, str) else overrides)
+        return Study(params, map(str, overrides if isinstance(overrides, list) else [overrides]))
     except InputError as error:
         sys.exit(f"The study (params.yaml and --config) is not valid: {error}")
 
@@ -79,7 +80,7 @@ def recorded():
 wildcard_constraints:
     figure="|".join(study.figures) or "(?!)",
     dataset="|".join(recorded()),
-    table="|".join(study.tables),
+    table="|".join(study.tables) or "(?!)",
     seed=r"\d+",
     number=r"\d+",
 
@@ -438,6 +439,7 @@ def documented():
     """Names of the tables of the document, in its order."""
     absent = {table for table in study.tables if table not in tables_at_hand()}
     absent |= set() if ranked_tables() else {"ranking"}
+    absent |= set() if tabled_datasets() else {"datasets", "datasets_samplesize"}
     return [name for name in study.document() if name not in absent]
 
 
