@@ -33,7 +33,7 @@ def make_record(run, checkpoints=((100, 0.5, 0.5),), sources=("S", "T"), *, dive
         "data": {"fingerprint": "f", "simulated": False, **data},
         "code": {"version": "0", "fingerprint": "c"},
         "machine": {"device": "cpu"},
-        "timing": {"seconds": 1.0, "seconds_per_iteration": 0.01},
+        "timing": {"seconds_per_iteration": 0.01, "runs_at_once": 1},
         "checkpoints": [
             {
                 "iteration": iteration,

@@ -40,11 +40,11 @@ def test_a_run_that_cannot_be_a_path_is_refused(fields):
 
 def test_what_is_written_is_read_and_numpy_and_nan_become_json(tmp_path):
     record = make_record(RUN)
-    record["losses"] = {"iteration": np.arange(2), "total": [np.float32(0.5), float("nan")], "w": np.inf}
+    record["losses"] = {"iteration": np.arange(2), "total": [np.float32(0.5), float("nan")], "w": [np.inf, 1]}
     path = tmp_path / "deep" / "record.json"
     records.write(path, record)
     back = records.read(path)
-    assert back["losses"] == {"iteration": [0, 1], "total": [0.5, None], "w": None}
+    assert back["losses"] == {"iteration": [0, 1], "total": [0.5, None], "w": [None, 1]}
     assert back["checkpoints"] == record["checkpoints"]
     assert [p.name for p in path.parent.iterdir()] == ["record.json"]
 
@@ -67,7 +67,7 @@ def test_a_failed_write_leaves_the_old_record_and_no_temporary(tmp_path, monkeyp
 def test_an_incomplete_record_is_not_written(tmp_path):
     record = make_record(RUN)
     del record["checkpoints"][0]["target"]["ece"]
-    with pytest.raises(ValueError, match="target ece"):
+    with pytest.raises(ValueError, match="target lacks ece"):
         records.write(tmp_path / "r.json", record)
     assert not list(tmp_path.iterdir())
 
@@ -85,6 +85,29 @@ def test_an_incomplete_record_is_not_written(tmp_path):
         (lambda text: json.dumps({**json.loads(text), "sources": ["S", "X"]}), "validation accuracy of X"),
         (lambda text: json.dumps({**json.loads(text), "checkpoints": []}), "no checkpoint"),
         (lambda text: text.replace('"finished"', '"diverged"'), "diverged_at"),
+        (
+            lambda text: text.replace('"accuracy":0.5', '"accuracy":7', 1),
+            "S.accuracy is 7 where a number from 0 to 1",
+        ),
+        (lambda text: text.replace('"nll":1.5', '"nll":1e999'), "nll is inf where"),
+        (lambda text: text.replace('"iteration":100', '"iteration":"100"'), "iteration is '100' where"),
+        (lambda text: json.dumps({**json.loads(text), "sources": []}), "no sources"),
+        (lambda text: "[" * 100_000, "nested too deeply"),
+        *(
+            (lambda text, part=part, value=value: json.dumps({**json.loads(text), part: value}), part)
+            for part, value in [
+                ("code", "x"),
+                ("code", {}),
+                ("checkpoints", 5),
+                ("checkpoints", [5]),
+                ("timing", {}),
+                ("machine", []),
+                ("hparams", {"lambda": "1"}),
+                ("losses", {"iteration": [1], "loss": [1, 2]}),
+                ("neighbours", [{"iteration": 1, "of": {"S": "X"}}]),
+                ("neighbours", {}),
+            ]
+        ),
     ],
 )
 def test_a_damaged_record_names_the_file_the_fault_and_the_remedy(tmp_path, damage, message):

@@ -5,25 +5,73 @@ import math
 import os
 import re
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import total_ordering
 from pathlib import Path, PurePath
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
 from tsdg.errors import InputError
 
 FORMAT = 1
-_KEYS = {
-    "": ("run", "config", "hparams", "sources", "classes", "data", "code", "machine", "timing", "checkpoints",
-         "losses"),
-    "run": ("dataset", "variant", "target", "seed", "draw"),
-    "config": ("method", "iterations", "protocol"),
-    "data": ("fingerprint", "simulated"),
+_HUGE = 1e300  # infinity, which JSON may hold as 1e999, is above
+_ROUNDING = 1e-6
+
+
+class _Kind(NamedTuple):
+    """A kind of values: what tells them, and what they are called."""
+
+    holds: Callable[[Any], bool]
+    words: str
+
+
+def _number(words: str, low: float = -_HUGE, high: float = _HUGE, *, or_null: bool = False) -> _Kind:
+    types, gap = (int, float), None if or_null else ...
+
+    def holds(value: Any) -> bool:
+        return low <= value <= high if type(value) in types else value is gap
+
+    return _Kind(holds, words)
+
+
+_TEXT = _Kind(lambda value: isinstance(value, str), "a text")
+_TRUTH = _Kind(lambda value: isinstance(value, bool), "true or false")
+_LIST = _Kind(lambda value: isinstance(value, list), "a list")
+_NATURAL = _Kind(lambda value: type(value) is int and value >= 0, "a whole number from 0")
+_POSITIVE = _Kind(lambda value: type(value) is int and value >= 1, "a whole number from 1")
+_NUMBER = _number("a number")
+_FROM_0 = _number("a number from 0", 0)
+_FRACTION = _number("a number from 0 to 1", 0, 1 + _ROUNDING)
+_TO_2 = _number("a number from 0 to 2", 0, 2 + _ROUNDING)
+_GAPPED = _number("a number or null", or_null=True)
+_GAPPED_FRACTION = _number("a number from 0 to 1 or null", 0, 1 + _ROUNDING, or_null=True)
+_ANY = _Kind(lambda value: True, "anything")
+
+# Of a JSON object: its keys, those that may be absent with "?", "*" for all others. [x] is a list of x.
+_BINS = {"count": [_NATURAL], "confidence": [_GAPPED_FRACTION], "accuracy": [_GAPPED_FRACTION]}
+_TARGET = {
+    "accuracy": _FRACTION, "ece": _FRACTION, "nll": _FROM_0, "brier": _TO_2, "auc": _GAPPED_FRACTION,
+    "n?": _NATURAL, "reliability?": _BINS,
 }  # fmt: skip
-_METRICS = ("accuracy", "ece", "nll", "brier", "auc")
+_RECORD = {
+    "run": dict.fromkeys(("dataset", "variant", "target", "seed", "draw"), _ANY),
+    "config": {"method": _TEXT, "iterations": _POSITIVE, "protocol": _TEXT},
+    "hparams": {"*": _NUMBER},
+    "sources": [_TEXT],
+    "classes": _LIST,
+    "data": {"fingerprint": _TEXT, "simulated": _TRUTH},
+    "code": {"fingerprint": _TEXT},
+    "machine": {"device": _TEXT, "device_name?": _TEXT},
+    "timing": {"seconds_per_iteration": _FROM_0, "runs_at_once": _POSITIVE},
+    "checkpoints": [
+        {"iteration": _POSITIVE, "validation": {"*": {"accuracy": _FRACTION}}, "target": _TARGET}
+    ],
+    "losses": {"iteration": [_NATURAL], "*": [_GAPPED]},
+    "diverged_at?": _POSITIVE,
+    "neighbours?": [{"iteration": _NATURAL, "of": {"*": _TEXT}}],
+}  # fmt: skip
 
 
 @total_ordering
@@ -146,7 +194,8 @@ def read(path: str | Path) -> dict[str, Any]:
     Raises
     ------
     InputError
-        The file is absent, truncated, of another format, or lacks a key; the message names it and the remedy.
+        The file is absent, truncated, of another format, lacks a key or holds a wrong value; the message
+        names it and the remedy.
     """
     try:
         record = json.loads(Path(path).read_bytes(), parse_constant=_refuse)
@@ -155,6 +204,8 @@ def read(path: str | Path) -> dict[str, Any]:
         problem = f"it cannot be read ({error.strerror})"
     except ValueError as error:
         problem = f"it is truncated or not JSON ({error})"
+    except RecursionError:
+        problem = "it is nested too deeply"
     if problem:
         raise InputError(f"{path}: unusable run record, {problem}. Delete it and run the same command again.")
     return record
@@ -185,8 +236,28 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _absent(validation: dict[str, Any], domain: str) -> bool:
-    return validation.get(domain, {}).get("accuracy") is None
+def _fault(value: Any, shape: Any) -> tuple[str, str] | None:
+    """Where in a value, below its own place, it is not of a shape, and why; None if it is."""
+    if isinstance(shape, _Kind):
+        return None if shape.holds(value) else ("", f"is {value!r:.40} where {shape.words} belongs")
+    if isinstance(shape, list):
+        if not isinstance(value, list):
+            return "", f"is {value!r:.40} where a list belongs"
+        if isinstance(shape[0], _Kind) and all(map(shape[0].holds, value)):  # the many numbers, fast
+            return None
+        inside = ((number, item, shape[0]) for number, item in enumerate(value))
+    else:
+        if not isinstance(value, dict):
+            return "", "is no JSON object"
+        missing = [key for key in shape if key not in value and key[-1] not in "?*"]
+        if missing:
+            return "", f"lacks {', '.join(missing)}"
+        rest = shape.get("*", _ANY)
+        inside = ((key, item, shape.get(key) or shape.get(f"{key}?", rest)) for key, item in value.items())
+    for key, item, inner in inside:
+        if fault := _fault(item, inner):
+            return f".{key}{fault[0]}", fault[1]
+    return None
 
 
 def _problem(record: Any) -> str | None:
@@ -197,23 +268,23 @@ def _problem(record: Any) -> str | None:
         return f"its format is {record.get('format')!r} where this version reads {FORMAT}"
     if record.get("status") not in ("finished", "diverged"):
         return f"its status is {record.get('status')!r} where only 'finished' and 'diverged' are known"
-    for part, keys in _KEYS.items():
-        holder = record[part] if part else record
-        if not isinstance(holder, dict):
-            return f"{part} is no JSON object"
-        missing = [key for key in keys if key not in holder]
-        if missing:
-            return f"{part or 'the record'} lacks {', '.join(missing)}"
+    if fault := _fault(record, _RECORD):
+        return f"{fault[0][1:] or 'the record'} {fault[1]}"
     if record["status"] == "diverged" and "diverged_at" not in record:
         return "the record lacks diverged_at"
     if record["status"] == "finished" and not record["checkpoints"]:
         return "a finished run has no checkpoint"
+    sources = set(record["sources"])
+    if not sources:
+        return "it has no sources"
     for checkpoint in record["checkpoints"]:
-        missing = [key for key in ("iteration", "validation", "target") if key not in checkpoint]
-        if not missing:
-            validation, target = checkpoint["validation"], checkpoint["target"]
-            missing = [f"validation accuracy of {d}" for d in record["sources"] if _absent(validation, d)]
-            missing += [f"target {key}" for key in _METRICS if key not in target]
-        if missing:
-            return f"a checkpoint lacks {', '.join(missing)}"
+        if missing := sorted(sources - set(checkpoint["validation"])):
+            return f"a checkpoint lacks the validation accuracy of {', '.join(missing)}"
+        if len(set(map(len, checkpoint["target"].get("reliability", {}).values()))) > 1:
+            return "the lists of a checkpoint's reliability differ in length"
+    if len(set(map(len, record["losses"].values()))) > 1:
+        return "the lists of losses differ in length"
+    for update in record.get("neighbours", []):
+        if unknown := sorted({*update["of"], *update["of"].values()} - sources):
+            return f"neighbours name {', '.join(unknown)}, which are no sources"
     return None
