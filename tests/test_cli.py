@@ -298,3 +298,30 @@ def test_check_of_recordings_and_of_a_data_set(tsdg, project):
     assert "no such file" in tsdg("check", "recordings/other.csv")[2][-1]
     _, lines, _ = tsdg("check", "recordings/recordings.csv", *columns, "--domain", "site")  # both columns
     assert "      user1-south: {user: 1, site: south}" in lines
+
+
+TABLE = """dataset,variant,label,target,metric,mean
+d,ours,Same,A,accuracy,50
+d,erm,Same,A,accuracy,{}
+"""
+
+
+def test_show_prints_variants_that_have_one_label(tsdg, project):
+    (project / "t.csv").write_text(TABLE.format(""))
+    assert tsdg("show", "t.csv")[1] == [
+        "d: Accuracy (%), mean over seeds",
+        "        A",
+        "Same 50.0",
+        "Same   --",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a,b\n1,2\n", TABLE.format("x"), TABLE.replace("erm", "ours").format("1"),
+             TABLE.replace("accuracy", "speed").format("1")]
+)  # fmt: skip
+def test_show_refuses_what_is_no_table(tsdg, project, text):
+    (project / "t.csv").write_text(text)
+    code, out, err = tsdg("show", "t.csv")
+    assert (code, out, len(err)) == (2, [], 1)
+    assert "t.csv: not a table's csv" in err[0]

@@ -9,6 +9,7 @@ from synthetic_records import make_record
 from test_plan import record
 from tsdg import joblog, records
 from tsdg.cli import main
+from tsdg.packs import training_jobs
 from tsdg.records import run_path
 from tsdg.study import Study
 
@@ -97,6 +98,63 @@ def test_the_states(project, params, held, capsys):
     assert (code, numbers) == (1, [4, 1, 1, 0, 1, 1])
     assert str(run_path(learned_d)) in out
     assert "Delete it" in out
+
+
+def test_the_command_that_repeats_is_given_what_the_status_was(project, params, capsys):
+    (project / "params.yaml").rename("study.yaml")
+    options = ["--params", "study.yaml", "--set", "iterations=5", "--set", "runs_per_job=8"]
+    (log,) = {job.log for job in training_jobs(Study(params, ["runs_per_job=8"])) if "/erm/" in job.log}
+    log = project / f"logs/train/{log}.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("process 1 on here\n")
+    (project / "mine").mkdir()
+    assert main(["status", *options, "--runs", "mine"]) == 1
+    again = capsys.readouterr().out.split("again: ")[1].splitlines()[0]
+    assert again == (
+        "tsdg train --data results/data/tiny --dataset tiny --variant erm --target A D --seed 0 --draw fixed "
+        "--params study.yaml --set iterations=5 --set runs_per_job=8 --out mine"
+    )
+
+
+def test_a_record_of_another_run_is_not_done(project, params, capsys):
+    study, runs = Study(params), project / "results/runs"
+    a, d, *_ = study.table_runs("tiny")
+    (runs / run_path(d)).parent.mkdir(parents=True)
+    record(study, a, runs).rename(runs / run_path(d))
+    assert main(["status"]) == 1
+    assert "D/seed0/fixed.json: the record says that it is of run" in capsys.readouterr().out
+    assert main(["plan", "tiny"]) == 0
+    assert "tiny     4     0         4     4" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("card", ["[]", '"x"', '{"fingerprint": null}', "[" * 100_000, None])
+@pytest.mark.parametrize(
+    "command", [["status"], ["plan"], ["select", "tiny"]], ids=lambda command: command[0]
+)
+def test_a_damaged_card_is_one_message(project, command, card, capsys):
+    path = project / "results/data/tiny/card.json"
+    if card is None:
+        path.mkdir(parents=True)
+    else:
+        path.parent.mkdir(parents=True)
+        path.write_text(card)
+    assert main(command) == 2
+    (error,) = capsys.readouterr().err.splitlines()
+    assert "results/data/tiny/card.json: not the card of a prepared data set; delete it" in error
+
+
+def test_a_folder_in_place_of_a_log_is_one_message(project, params, capsys):
+    (project / "logs/train" / run_path(Study(params).table_runs("tiny")[0]).replace(".json", ".log")).mkdir(
+        parents=True
+    )
+    assert main(["status"]) == 2
+    assert "a folder where a job's log belongs" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["status", "plan", "select", "prune"])
+def test_a_folder_of_records_that_is_named_must_be_there(project, command, capsys):
+    assert main([command, *(["tiny"] if command == "select" else []), "--runs", "nothere"]) == 2
+    assert "--runs nothere: no such folder" in capsys.readouterr().err
 
 
 def test_prune_deletes_what_no_table_wants_when_told_to(project, params, capsys):

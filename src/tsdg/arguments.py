@@ -35,6 +35,11 @@ def draws(text: str) -> list[int | str]:
     return ["fixed"] if text == "fixed" else [*numbers(text.replace("hp", ""))]
 
 
+def one_draw(text: str) -> int | str:
+    """A draw of hyperparameters: a number, or fixed."""
+    return "fixed" if text == "fixed" else natural(text.removeprefix("hp"))
+
+
 class progress_bar:  # noqa: N801 - used as a function
     """A progress bar on a terminal; nothing in a log."""
 

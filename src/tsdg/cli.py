@@ -18,6 +18,7 @@ from tsdg.errors import InputError
 from tsdg.joblog import job_log
 from tsdg.suggest import nearest
 
+PARAMS, RUNS = Path("params.yaml"), Path("results/runs")
 STUDY_OPTIONS = """
 The study is read from params.yaml; --set key=value overrides a value of it, e.g. --set iterations=100 or
 --set datasets.bearings.split=blocked.
@@ -75,7 +76,7 @@ def parser() -> argparse.ArgumentParser:
         commands, "select", _select, "choose the runs that a table shows, from records", study=True
     )
     select.add_argument("table", help="table in params.yaml")
-    select.add_argument("--runs", type=Path, default=Path("results/runs"), help="folder of records")
+    select.add_argument("--runs", type=Path, default=RUNS, help="folder of records")
     select.add_argument(
         "--data", type=Path, default=Path("results/data"), help="folder of prepared data sets"
     )
@@ -103,7 +104,7 @@ def parser() -> argparse.ArgumentParser:
         help="files of selected runs, each called as its table; a figure of several tables is drawn of those "
         "given (default: results/selected/{table}.csv of each)",
     )
-    figure.add_argument("--runs", type=Path, default=Path("results/runs"), help="folder of records")
+    figure.add_argument("--runs", type=Path, default=RUNS, help="folder of records")
     figure.add_argument("--out", type=Path, default=Path("results/figures"), help="folder")
 
     ranking = _command(
@@ -196,7 +197,7 @@ def _progress_arguments(commands: Any) -> None:
     )
     stale.add_argument("--yes", action="store_true", help="delete them")
     for sub in (ahead, seen, stale):
-        sub.add_argument("--runs", type=Path, default=Path("results/runs"), help="folder of records")
+        sub.add_argument("--runs", type=Path, default=RUNS, help="folder of records")
 
 
 def _toy_arguments(commands: Any) -> None:
@@ -205,14 +206,14 @@ def _toy_arguments(commands: Any) -> None:
     train = _command(parts, "train", _toy_train, "train seeds of one variant and record them", study=True)
     train.add_argument("--variant", required=True, help="variant of the toy study in params.yaml")
     train.add_argument("--seed", nargs="+", type=natural, default=[0], help="seeds")
-    train.add_argument("--out", type=Path, default=Path("results/runs"), help="folder of records")
+    train.add_argument("--out", type=Path, default=RUNS, help="folder of records")
     for kind, names in (
         ("table", ["toy_attributes", "target_risk", "target_risk_full"]),
         ("figure", ["toy_dataset", "divergence_vs_risk"]),
     ):
         sub = _command(parts, kind, _toy_result, f"write a {kind} of the toy study", study=True)
         sub.add_argument("result", choices=names)
-        sub.add_argument("--runs", type=Path, default=Path("results/runs"), help="folder of records")
+        sub.add_argument("--runs", type=Path, default=RUNS, help="folder of records")
         sub.add_argument("--out", type=Path, default=Path(f"results/{kind}s"), help="folder")
 
 
@@ -231,9 +232,7 @@ def _command(
     )
     sub.set_defaults(command=command)
     if study:
-        sub.add_argument(
-            "--params", type=Path, default=Path("params.yaml"), help="the study (default: params.yaml)"
-        )
+        sub.add_argument("--params", type=Path, default=PARAMS, help="the study (default: params.yaml)")
         sub.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a value")
     return sub
 
@@ -247,7 +246,7 @@ def _train_arguments(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--target", nargs="+", required=True, help="domain held out; several make a pack")
     sub.add_argument("--seed", nargs="+", type=natural, default=[0], help="seeds")
     sub.add_argument("--draw", nargs="+", type=draws, default=[["fixed"]], help="draws: 3, 0-19, or fixed")
-    sub.add_argument("--out", type=Path, default=Path("results/runs"), help="folder of records")
+    sub.add_argument("--out", type=Path, default=RUNS, help="folder of records")
     sub.add_argument("--device", choices=["auto", "cpu", "cuda"], help="default: as in params.yaml")
     sub.add_argument(
         "--threads", type=positive, default=1, help="CPU threads (default: 1, the fastest a core)"
@@ -282,6 +281,7 @@ def _select(options: argparse.Namespace) -> None:
 
     study = Study.load(options.params, options.set)
     out = options.out or Path("results/selected") / f"{options.table}.csv"
+    _check_runs(options)
     current = CurrentRecords(study, options.runs, options.data)
     selected = select(
         study.table_runs(options.table),
@@ -399,12 +399,13 @@ def _plan(options: argparse.Namespace) -> None:
     from tsdg.study import Study
 
     study = Study.load(options.params, options.set)
+    _check_runs(options)
     tables = plan.chosen_tables(study, options.tables)
+    found = CurrentRecords(study, options.runs, options.data)
     rates = plan.recorded_rates(study, tables, options.runs)
     if options.probe:
         device = options.device or study.params["device"]
         rates |= plan.probed_rates(study, tables, options.data, device, _say)
-    found = CurrentRecords(study, options.runs, options.data)
     print(plan.text(plan.plan(study, tables, found, rates), options.jobs))
 
 
@@ -415,8 +416,13 @@ def _status(options: argparse.Namespace) -> int:
     from tsdg.study import Study
 
     study = Study.load(options.params, options.set)
+    _check_runs(options)
     tables = chosen_tables(study, options.tables)
-    seen = status.status(study, tables, CurrentRecords(study, options.runs, options.data), options.logs)
+    again = [] if options.params == PARAMS else ["--params", str(options.params)]
+    again += [word for override in options.set for word in ("--set", override)]
+    again += [] if options.runs == RUNS else ["--out", str(options.runs)]
+    found = CurrentRecords(study, options.runs, options.data)
+    seen = status.status(study, tables, found, options.logs, again)
     print(status.text(seen, tables))
     return 1 if seen.failures else 0
 
@@ -426,6 +432,7 @@ def _prune(options: argparse.Namespace) -> None:
     from tsdg.study import Study
 
     study = Study.load(options.params, options.set)
+    _check_runs(options)
     paths = prune.unwanted(study, options.runs)
     if not paths:
         print(f"every record in {options.runs} is wanted by a table (protocol {study.params['protocol']})")
@@ -441,6 +448,12 @@ def _prune(options: argparse.Namespace) -> None:
         )
 
 
+def _check_runs(options: argparse.Namespace) -> None:
+    """Before anything is trained there is no folder of records; one that was named should be there."""
+    if options.runs != RUNS and not options.runs.is_dir():
+        raise InputError(f"--runs {options.runs}: no such folder; give the folder of records")
+
+
 def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
@@ -451,17 +464,18 @@ def _show(options: argparse.Namespace) -> None:
     from tsdg.tables import METRICS
 
     try:
-        table = pd.read_csv(
-            options.csv, keep_default_na=False, na_values={"mean": [""]}, dtype={"target": str}
-        )
-        groups = table.groupby(["dataset", "metric"], sort=False)
+        types = dict.fromkeys(("dataset", "variant", "label", "target", "metric"), str) | {"mean": float}
+        table = pd.read_csv(options.csv, keep_default_na=False, na_values={"mean": [""]}, dtype=types)
+        lines = []
+        for (dataset, metric), part in table.groupby(["dataset", "metric"], sort=False):
+            wide = part.pivot(index="variant", columns="target", values="mean")
+            wide = wide.loc[part["variant"].unique(), part["target"].unique()].rename_axis(columns=None)
+            wide.index = part.drop_duplicates("variant")["label"].to_list()
+            lines.append(f"{dataset}: {METRICS[metric].heading}, mean over seeds")
+            lines.append(wide.to_string(na_rep="--", float_format=f"%.{METRICS[metric].decimals}f"))
     except (OSError, ValueError, KeyError) as error:
         raise InputError(f"{options.csv}: not a table's csv ({error}); make it with `tsdg table`") from None
-    for (dataset, metric), part in groups:
-        wide = part.pivot(index="label", columns="target", values="mean")
-        wide = wide.loc[part["label"].unique(), part["target"].unique()].rename_axis(index=None, columns=None)
-        print(f"{dataset}: {METRICS[metric].heading}, mean over seeds")
-        print(wide.to_string(na_rep="--", float_format=f"%.{METRICS[metric].decimals}f"))
+    print(*lines, sep="\n")
 
 
 def _datasets(options: argparse.Namespace) -> None:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -51,10 +50,16 @@ class CurrentRecords:
     runs, data : Path
         Folders of the records, and of the prepared data sets. Records of a data set that is not prepared are
         compared by settings and code alone.
+
+    Raises
+    ------
+    InputError
+        The card of a prepared data set is damaged.
     """
 
     def __init__(self, study: Study, runs: Path = Path("results/runs"), data: Path = Path("results/data")):
         self.study, self.runs, self.data = study, runs, data
+        self.fingerprints = _fingerprints(study, data)
         self._configs: dict[tuple[str, str], dict] = {}
 
     def find(self, run: Run) -> Record | None:
@@ -63,13 +68,17 @@ class CurrentRecords:
         Raises
         ------
         InputError
-            The record in its place is damaged.
+            The record in its place is damaged, or of another run.
         """
-        place = self.runs / run_path(run)
-        if place.exists() and self.current(run, record := records.read(place)):
-            return record
+        place, kept = self.runs / run_path(run), self.runs / STAGING / run_path(run)
+        if place.exists():
+            record = records.read(place)
+            records.check_run(place, record, run)
+            if self.current(run, record):
+                return record
         try:
-            record = records.read(self.runs / STAGING / run_path(run))
+            record = records.read(kept)
+            records.check_run(kept, record, run)
         except InputError:
             return None
         return record if self.current(run, record) else None
@@ -82,25 +91,30 @@ class CurrentRecords:
         data = self.fingerprints.get(self.study.prepared(run.dataset))
         return is_current(record, self._config(run), self.study.hparams(run), data)
 
-    @cached_property
-    def fingerprints(self) -> dict[str, str]:
-        """Fingerprints of the prepared data sets, by name."""
-        found = {}
-        for name in self.study.datasets:
-            card = self.data / name / "card.json"
-            if card.exists():
-                try:
-                    found[name] = json.loads(card.read_text(encoding="utf-8"))["fingerprint"]
-                except (ValueError, KeyError):
-                    raise InputError(f"{card}: unreadable; run `tsdg prepare` for it again") from None
-        return found
-
     def _config(self, run: Run) -> dict:
         key = run.dataset, run.variant
         if key not in self._configs:
             toy = run.dataset == "toy"
             self._configs[key] = self.study.toy_config(run.variant) if toy else self.study.config(*key)
         return self._configs[key]
+
+
+def _fingerprints(study: Study, data: Path) -> dict[str, str]:
+    """Fingerprints of the prepared data sets, by name."""
+    found = {}
+    for name in study.datasets:
+        card = data / name / "card.json"
+        if card.exists():
+            try:
+                found[name] = json.loads(card.read_bytes())["fingerprint"]
+            except (OSError, ValueError, KeyError, TypeError, RecursionError):
+                found[name] = None
+            if not isinstance(found[name], str):
+                raise InputError(
+                    f"{card}: not the card of a prepared data set; delete it, then "
+                    f"`snakemake --cores 1 results/data/{name}/card.json`"
+                )
+    return found
 
 
 def _toy_data(seed: int) -> str:

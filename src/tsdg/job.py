@@ -61,7 +61,7 @@ def train_job(
     hparams = {run: study.hparams(run) for run in runs}
 
     def valid(run: Run, folder: Path) -> bool:
-        return not force and _is_current(folder / records.run_path(run), config, hparams[run], prepared)
+        return not force and _is_current(folder, run, config, hparams[run], prepared)
 
     places = {run: next((f for f in (out, out / STAGING) if valid(run, f)), None) for run in runs}
     missing = [run for run in runs if places[run] is None]
@@ -132,13 +132,20 @@ def _remove_empty(staging: Path, runs: Sequence[Run]) -> None:
 
 
 def _is_current(
-    path: Path, config: Mapping[str, Any], hparams: Mapping[str, float], prepared: WindowedDataset
+    folder: Path,
+    run: Run,
+    config: Mapping[str, Any],
+    hparams: Mapping[str, float],
+    prepared: WindowedDataset,
 ) -> bool:
-    """Whether there is a record of exactly this configuration, data and code."""
+    """Whether there is a record of this run with exactly this configuration, data and code."""
+    path = folder / records.run_path(run)
     try:
-        return is_current(records.read(path), config, hparams, prepared.fingerprint)
+        record = records.read(path)
+        records.check_run(path, record, run)
     except InputError:
         return False
+    return is_current(record, config, hparams, prepared.fingerprint)
 
 
 class Report(Progress):

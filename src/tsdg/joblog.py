@@ -18,6 +18,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal, TextIO
 
+from tsdg.errors import InputError
+
 COMPLETE = "complete"
 INTERRUPTED = "interrupted"
 TAIL = 5  # lines
@@ -64,6 +66,8 @@ def state(log: Path) -> Literal["absent", "running", "complete", "interrupted", 
             lines = file.read().splitlines()
     except FileNotFoundError:
         return "absent"
+    except IsADirectoryError:
+        raise InputError(f"{log}: a folder where a job's log belongs; move it elsewhere") from None
     if lines and lines[-1] == COMPLETE:
         return "complete"
     named = re.search(r", Slurm job (\d+)$", lines[0] if lines else "")

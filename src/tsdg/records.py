@@ -252,8 +252,11 @@ def _fault(value: Any, shape: Any) -> tuple[str, str] | None:
         missing = [key for key in shape if key not in value and key[-1] not in "?*"]
         if missing:
             return "", f"lacks {', '.join(missing)}"
-        rest = shape.get("*", _ANY)
-        inside = ((key, item, shape.get(key) or shape.get(f"{key}?", rest)) for key, item in value.items())
+        if "*" in shape:
+            inside = ((key, item, shape.get(key, shape["*"])) for key, item in value.items())
+        else:
+            names = ((key.removesuffix("?"), inner) for key, inner in shape.items())
+            inside = ((key, value[key], inner) for key, inner in names if key in value)
     for key, item, inner in inside:
         if fault := _fault(item, inner):
             return f".{key}{fault[0]}", fault[1]

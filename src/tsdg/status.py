@@ -16,6 +16,7 @@ waiting
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,7 +57,13 @@ class Status(NamedTuple):
         return pd.DataFrame(rows, columns=["table", "runs", *STATES])
 
 
-def status(study: Study, tables: dict[str, list[Run]], found: CurrentRecords, logs: Path) -> Status:
+def status(
+    study: Study,
+    tables: dict[str, list[Run]],
+    found: CurrentRecords,
+    logs: Path,
+    options: Sequence[str] = (),
+) -> Status:
     """Look at every run of some tables.
 
     Parameters
@@ -67,6 +74,8 @@ def status(study: Study, tables: dict[str, list[Run]], found: CurrentRecords, lo
     found : CurrentRecords
     logs : Path
         Folder of the training jobs' logs.
+    options : sequence of str
+        What commands of this study are given, beside what they do.
     """
     wanted = {run for runs in tables.values() for run in runs}
     states: dict[Run, str] = {}
@@ -79,7 +88,8 @@ def status(study: Study, tables: dict[str, list[Run]], found: CurrentRecords, lo
                 record = found.find(run)
             except InputError as error:
                 states[run] = "failed"
-                failures.append(Failure(str(error), [], _command(study, found, TrainingJob(job.log, (run,)))))
+                again = _command(study, found, TrainingJob(job.log, (run,)), options)
+                failures.append(Failure(str(error), [], again))
                 continue
             if record is None:
                 open_.append(run)
@@ -89,7 +99,7 @@ def status(study: Study, tables: dict[str, list[Run]], found: CurrentRecords, lo
             of_log = joblog.state(log)
             states |= {run: _state(of_log, found.runs / run_path(run)) for run in open_}
             if any(states[run] == "failed" for run in open_):
-                failures.append(Failure(str(log), joblog.tail(log), _command(study, found, job)))
+                failures.append(Failure(str(log), joblog.tail(log), _command(study, found, job, options)))
     return Status(states, failures)
 
 
@@ -101,17 +111,19 @@ def _state(log: str, record: Path) -> str:
     return "failed" if log == "broken" and not record.exists() else "waiting"
 
 
-def _command(study: Study, found: CurrentRecords, job: TrainingJob) -> str:
+def _command(study: Study, found: CurrentRecords, job: TrainingJob, options: Sequence[str]) -> str:
     """The command that trains what a job has not recorded."""
     first = job.runs[0]
     seeds = dict.fromkeys(str(run.seed) for run in job.runs)
     if first.dataset == TOY:
-        return shlex.join(["tsdg", "toy", "train", "--variant", first.variant, "--seed", *seeds])
+        words = ["tsdg", "toy", "train", "--variant", first.variant, "--seed", *seeds]
+        return shlex.join([*words, *options])
     targets = dict.fromkeys(run.target for run in job.runs)
     drawn = dict.fromkeys(draw_name(run.draw) for run in job.runs)
     data = found.data / study.prepared(first.dataset)
     words = ["--data", str(data), "--dataset", first.dataset, "--variant", first.variant]
-    return shlex.join(["tsdg", "train", *words, "--target", *targets, "--seed", *seeds, "--draw", *drawn])
+    words += ["--target", *targets, "--seed", *seeds, "--draw", *drawn]
+    return shlex.join(["tsdg", "train", *words, *options])
 
 
 def text(seen: Status, tables: dict[str, list[Run]]) -> str:

@@ -106,6 +106,23 @@ def test_a_method_that_needs_its_domain_is_refused(study, tiny_folder):
         export(study, tiny_folder, variant="mtl")
 
 
+@pytest.mark.parametrize(
+    ("draw", "words"),
+    [
+        ("9999", "--draw 9999: not a draw of vrex under protocol large; choose fixed, or of 0-2"),
+        ("0-3", "'0-3' is"),
+    ],
+)
+def test_one_draw_of_the_protocol_is_exported(project, tiny_folder, draw, words, capsys):
+    command = ["export", "--data", str(tiny_folder), "--variant", "vrex", "--set", "protocol=large"]
+    try:
+        code = main([*command, "--draw", draw])
+    except SystemExit as exit:
+        code = exit.code
+    assert code == 2
+    assert words in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("backbone", "channels", "length"), [("har", 3, 40), ("bearings", 1, 300)])
 def test_onnx_gives_the_same_logits(tmp_path, backbone, channels, length):
     onnxruntime = pytest.importorskip("onnxruntime")

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from tsdg.arguments import draws, natural, positive
+from tsdg.arguments import natural, one_draw, positive
 from tsdg.errors import InputError
 
 EXTRA = "pip install 'tsdg[export]'"
@@ -16,7 +16,7 @@ def export_arguments(sub: argparse.ArgumentParser) -> None:
         "--dataset", help="data set in params.yaml (default: the name on the prepared one's card)"
     )
     sub.add_argument("--variant", required=True, help="variant in params.yaml")
-    sub.add_argument("--draw", type=draws, help="hyperparameters: a number, or fixed (default: selected)")
+    sub.add_argument("--draw", type=one_draw, help="hyperparameters: a number, or fixed (default: selected)")
     sub.add_argument("--seed", type=natural, default=0, help="default: 0")
     sub.add_argument("--runs", type=Path, default=Path("results/runs"), help="folder of records")
     sub.add_argument("--out", type=Path, help="folder (default: results/bundles/{dataset}-{variant})")
@@ -53,12 +53,11 @@ def export(options: argparse.Namespace) -> None:
     if not data.is_dir() and options.data in study.datasets:
         name = name or options.data
         data = Path("results/data") / study.prepared(options.data)
-    draw = options.draw[0] if options.draw else None
     torch.set_num_threads(options.threads)
     keep_freed_memory()
     with Bar(1, study.training["iterations"]) as progress:
         bundle = export(
-            study, data, dataset=name, variant=options.variant, draw=draw, seed=options.seed,
+            study, data, dataset=name, variant=options.variant, draw=options.draw, seed=options.seed,
             runs=options.runs, device=options.device, progress=progress,
         )  # fmt: skip
     out = options.out or Path("results/bundles") / f"{bundle.card['dataset']}-{options.variant}"

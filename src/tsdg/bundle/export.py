@@ -83,6 +83,12 @@ def export(
             f"{variant}: {method.title} looks at all windows of a domain to classify one of them, so it is "
             "no function of a window and cannot be exported; choose another variant"
         )
+    draws = study.draws(variant)
+    if draw not in (None, "fixed", *draws):
+        raise InputError(
+            f"--draw {draw}: not a draw of {variant} under protocol {study.params['protocol']}; choose fixed"
+            + (f", or of {draws[0]}-{draws[-1]}" if draws != ["fixed"] else "")
+        )
     if draw is not None:
         chosen, why = draw, "as asked for"
     else:
@@ -178,6 +184,7 @@ def selected_draw(
         path = runs / run_path(run)
         if path.exists():
             record = records.read(path)
+            records.check_run(path, record, run)
             current = is_current(record, study.config(dataset, variant), study.hparams(run), fingerprint)
             if current and record["status"] == "finished":
                 validation = record["checkpoints"][-1]["validation"]
