@@ -69,7 +69,9 @@ def replaced(arguments, option, *values):
         ),
         (("ranking",), "results/selected/tiny.csv: not a file of selected runs"),
         (("ranking", "--selected", "tny.csv"), "'tny' is not a table of the ranking, did you mean 'tiny'?"),
+        (("ranking", "--selected", "tiny.csv", "s/tiny.csv"), "the file of table tiny is given twice"),
         (("document", "tiny"), "results/tables/tiny.tex: not a table as LaTeX"),
+        (("document",), "all.tex: there is no table to put into it"),
         (("table", "tiny"), "tsdg select"),
         (("hparams", "--set", "protocol=lrge"), "did you mean 'large'?"),
     ],
@@ -267,6 +269,20 @@ def test_a_table_of_runs_that_are_not_there_says_so(tsdg, project):
     assert tsdg("select", "tiny", "--out", "s.csv")[0] == 0
     assert tsdg("table", "tiny", "--selected", "s.csv", "--out", "t")[0] == 0
     assert "Missing runs: ERM (all), Ours (learned) (all)." in (project / "t/tiny.tex").read_text()
+
+
+@pytest.mark.parametrize(
+    "command", [("table", "tiny"), ("figure", "tiny"), ("figure", "gains"), ("ranking",)]
+)
+def test_selected_runs_of_another_table_are_refused(tsdg, project, command):
+    assert tsdg("select", "tiny", "--set", "tables.tiny.targets=[B]")[0] == 0
+    code, _, err = tsdg(*command, "--selected", "results/selected/tiny.csv")
+    assert (code, len(err)) == (2, 1)
+    assert (
+        "tiny.csv: not of table tiny as params.yaml has it: no row is of data set tiny, variant erm" in err[0]
+    )
+    assert "make it with `tsdg select tiny`" in err[0]
+    assert not list(project.glob("results/*/*.tex"))
 
 
 def test_hparams_of_every_draw_are_listed(tsdg, project):

@@ -33,6 +33,8 @@ def test_what_is_not_a_table_is_named(tmp_path):
     for name in ("x.tex", "absent.tex"):
         with pytest.raises(InputError, match=name):
             document.write([tmp_path / name], tmp_path / "all.tex")
+    with pytest.raises(InputError, match="there is no table to put into it"):
+        document.write([], tmp_path / "all.tex")
 
 
 def test_without_latex_it_is_said_what_to_install(tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from synthetic_records import grid, save
+from tsdg.errors import InputError
 from tsdg.figures.critical_difference import critical_difference
 from tsdg.layouts import joined, joined_runs
 from tsdg.ranking import block_values, describe, rank, rank_table, render
@@ -100,10 +101,11 @@ def test_table_and_diagram(tables, tmp_path):
     assert r"a & \textbf{1.00} & \textbf{1.00} & \textbf{1.00} & -- \\" in made[1].read_text()
 
 
-def test_nothing_to_rank_is_drawn_as_that(tables, tmp_path):
+def test_too_little_to_test_is_said_and_nothing_to_rank_refused(tables):
     selected, layout = tables
-    ranking = rank(block_values(selected.iloc[:0], layout), higher_is_better=True)
-    words = describe(ranking, selected.iloc[:0], layout)
+    few = selected[selected["target"] == "2"]
+    words = describe(rank(block_values(few, layout), higher_is_better=True), few, layout)
     assert "No test was made: it takes 3 methods and 6 targets." in words
-    render(ranking, layout, words, tmp_path)
-    critical_difference(ranking, layout, words, tmp_path)
+    without = selected[selected["variant"] != "c"]
+    with pytest.raises(InputError, match="no target has a value of every method, and none has one of c;"):
+        rank(block_values(without, layout), higher_is_better=True)

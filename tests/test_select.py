@@ -112,6 +112,14 @@ def test_the_csv_is_stable_and_read_back_with_its_types(tmp_path):
     write_csv(selected.sample(frac=1, random_state=0), tmp_path / "b.csv")
     assert (tmp_path / "a" / "selected.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
     pd.testing.assert_frame_equal(read_csv(tmp_path / "b.csv"), selected)
+    assert [path.name for path in tmp_path.glob("a/*")] == ["selected.csv"], "a temporary file is left"
+    header, *lines = (tmp_path / "b.csv").read_text().splitlines()
+    for column, wrong in (("rule", "best"), ("status", "done"), ("seed", "2.5")):
+        cells = lines[0].split(",")
+        cells[header.split(",").index(column)] = wrong
+        (tmp_path / "b.csv").write_text("\n".join([header, ",".join(cells), *lines[1:], ""]))
+        with pytest.raises(InputError, match=r"b.csv: .*tsdg select"):
+            read_csv(tmp_path / "b.csv")
     (tmp_path / "b.csv").write_text("rule,variant\nper_seed,erm\n")
     with pytest.raises(InputError, match="tsdg select"):
         read_csv(tmp_path / "b.csv")

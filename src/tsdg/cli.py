@@ -302,35 +302,36 @@ def _select(options: argparse.Namespace) -> None:
 
 
 def _table(options: argparse.Namespace) -> None:
-    from tsdg.select import read_csv
+    from tsdg.layouts import read_selected
     from tsdg.study import Study
     from tsdg.tables import render
 
     study = Study.load(options.params, options.set)
     layout = study.layout(options.table)
-    selected = read_csv(options.selected or Path("results/selected") / f"{options.table}.csv")
+    path = options.selected or Path("results/selected") / f"{options.table}.csv"
+    selected = read_selected(path, options.table, layout)
     for path in render(options.table, selected, layout, options.out):
         print(path)
 
 
 def _figure(options: argparse.Namespace) -> None:
     from tsdg import figures
-    from tsdg.layouts import joined_runs
-    from tsdg.select import read_csv
+    from tsdg.layouts import joined_runs, read_selected
     from tsdg.study import Study
 
     study, name = Study.load(options.params, options.set), options.figure
     if name in study.figures:
         files = _files(options.selected, study.figures[name]["tables"])
         entry = study.figure(name, [path.stem for path in files])
-        selected = joined_runs([read_csv(path) for path in files])
+        selected = joined_runs([read_selected(path, path.stem, study.layout(path.stem)) for path in files])
         draw = figures.KINDS[entry["kind"]]
         made = draw(selected, entry["layout"], options.runs, options.out, name, **entry["options"])
     elif name in study.tables:
         files = _files(options.selected, [name])
         if len(files) > 1:
             raise InputError(f"{name}: the figure of a table is drawn of one file of selected runs")
-        made = figures.accuracy_by_target(read_csv(files[0]), study.layout(name), options.out, name)
+        layout = study.layout(name)
+        made = figures.accuracy_by_target(read_selected(files[0], name, layout), layout, options.out, name)
     else:
         known = dict.fromkeys([*study.tables, *study.figures])
         raise InputError(
@@ -340,21 +341,24 @@ def _figure(options: argparse.Namespace) -> None:
 
 
 def _files(given: list[Path] | None, tables: Iterable[str]) -> list[Path]:
+    names = [path.stem for path in given or []]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"--selected: the file of table {twice} is given twice; give each once")
     return given or [Path("results/selected") / f"{table}.csv" for table in tables]
 
 
 def _ranking(options: argparse.Namespace) -> None:
     from tsdg import ranking
     from tsdg.figures.critical_difference import critical_difference
-    from tsdg.layouts import joined_runs
-    from tsdg.select import read_csv
+    from tsdg.layouts import joined_runs, read_selected
     from tsdg.study import Study
     from tsdg.tables import METRICS
 
     study = Study.load(options.params, options.set)
     files = _files(options.selected, study.params.get("ranking", {}).get("tables", []))
     entry = study.ranking([path.stem for path in files])
-    layout, selected = entry["layout"], joined_runs([read_csv(path) for path in files])
+    layout = entry["layout"]
+    selected = joined_runs([read_selected(path, path.stem, study.layout(path.stem)) for path in files])
     metric = METRICS[study.params["ranking"]["metric"]]
     ranked = ranking.rank(ranking.block_values(selected, layout), higher_is_better=metric.higher_is_better)
     text = ranking.describe(ranked, selected, layout, without=entry["without"], dropped=entry["dropped"])
@@ -370,7 +374,7 @@ def _document(options: argparse.Namespace) -> None:
     paths = {name: options.out / f"{name}.tex" for name in names}
     if not options.tables:
         absent = [name for name, path in paths.items() if not path.exists()]
-        if absent:
+        if 0 < len(absent) < len(paths):
             print(f"Not in {options.out}, and left out: {', '.join(absent)}", file=sys.stderr)
         paths = {name: path for name, path in paths.items() if name not in absent}
     print(document.write(paths.values(), options.out / "all.tex"))
@@ -383,13 +387,16 @@ def _pdf(options: argparse.Namespace) -> None:
 
 
 def _summary(options: argparse.Namespace) -> None:
-    from tsdg.select import read_csv
+    from tsdg.layouts import read_selected
     from tsdg.study import Study
     from tsdg.summary import averages, write
 
     study = Study.load(options.params, options.set)
-    selected = {table: read_csv(options.selected / f"{table}.csv") for table in options.tables}
-    rows = {table: averages(selected[table], study.layout(table)) for table in options.tables}
+    layouts = {table: study.layout(table) for table in options.tables}
+    rows = {
+        table: averages(read_selected(options.selected / f"{table}.csv", table, layout), layout)
+        for table, layout in layouts.items()
+    }
     print(*write(rows, options.out), sep="\n")
 
 

@@ -43,10 +43,13 @@ def write(paths: Iterable[str | Path], out: str | Path) -> Path:
     Raises
     ------
     InputError
-        A file is not there, or holds no LaTeX document.
+        A file is not there, or holds no LaTeX document; or there is none.
     """
+    tables = list(dict.fromkeys(map(Path, paths)))
+    if not tables:
+        raise InputError(f"{out}: there is no table to put into it; first make some, e.g. with `snakemake`")
     texts = []
-    for path in map(Path, paths):
+    for path in tables:
         try:
             texts.append(path.read_text(encoding="utf-8"))
             combined(texts[-1:])

@@ -1,11 +1,35 @@
 """One layout from several, for what is drawn or ranked over more than one table (see `tsdg.tables`)."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from tsdg.errors import InputError
+from tsdg.select import read_csv
 from tsdg.tables import panels
+
+
+def read_selected(path: str | Path, table: str, layout: Mapping[str, Any]) -> pd.DataFrame:
+    """Selected runs of a table, from the file that `tsdg select` made of it.
+
+    Raises
+    ------
+    InputError
+        The file is absent or damaged, or lacks what the layout shows: even runs without a record have a row.
+    """
+    selected = read_csv(path)
+    found = set(zip(selected["dataset"], selected["variant"], selected["target"], strict=True))
+    for panel in panels(layout):
+        for place in product([panel["dataset"]], layout["rows"], panel["targets"]):
+            if place not in found:
+                raise InputError(
+                    f"{path}: not of table {table} as params.yaml has it: no row is of data set {place[0]}, "
+                    f"variant {place[1]}, target {place[2]}; make it with `tsdg select {table}`"
+                )
+    return selected
 
 
 def common_rows(layouts: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -70,8 +70,20 @@ def rank(values: pd.DataFrame, *, higher_is_better: bool) -> Ranking:
     values : DataFrame
         Blocks by variants.
     higher_is_better : bool
+
+    Raises
+    ------
+    InputError
+        No block has a value of every variant.
     """
     whole = values.dropna()
+    if whole.empty:
+        lacking = ", ".join(str(variant) for variant in values if values[variant].isna().all())
+        raise InputError(
+            "nothing to rank: no target has a value of every method"
+            f"{f', and none has one of {lacking}' if lacking else ''}; train what is missing, or take such "
+            "methods out of the tables that are ranked"
+        )
     left_out = [block for block in values.index if block not in whole.index]
     ranks = whole.rank(axis=1, ascending=not higher_is_better)
     variants = list(values.columns)

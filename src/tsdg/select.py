@@ -13,6 +13,7 @@ Ties go to the lower draw number ("fixed" before numbers). A diverged run ranks 
 where every draw diverged, and then has no metrics.
 """
 
+import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -46,6 +47,7 @@ _TYPES = {
     "simulated": "boolean",
     "record": "str",
 }
+_WORDS = {"rule": ("per_seed", "shared"), "status": ("finished", "diverged", "missing")}
 COLUMNS = tuple(_TYPES)
 
 
@@ -120,9 +122,15 @@ def select(
 
 
 def write_csv(selected: pd.DataFrame, path: str | Path) -> None:
-    """Write the result of `select`, rows sorted, so that equal results are equal bytes."""
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    _sorted(selected).to_csv(path, index=False, lineterminator="\n")
+    """Write the result of `select`, rows sorted so that equal results are equal bytes, atomically."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
+    try:
+        _sorted(selected).to_csv(temporary, index=False, lineterminator="\n")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def read_csv(path: str | Path) -> pd.DataFrame:
@@ -131,16 +139,20 @@ def read_csv(path: str | Path) -> pd.DataFrame:
     Raises
     ------
     InputError
-        The file is absent, or has other columns.
+        The file is absent, or has other columns or values.
     """
     remedy = "Make it again with `tsdg select`."
     empty_is_missing = {name: [""] for name, kind in _TYPES.items() if kind != "str"}
     try:
         selected = pd.read_csv(path, dtype=_TYPES, keep_default_na=False, na_values=empty_is_missing)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, TypeError) as error:
         raise InputError(f"{path}: not a file of selected runs ({error}). {remedy}") from error
     if tuple(selected.columns) != COLUMNS:
         raise InputError(f"{path}: columns {list(selected.columns)} where {list(COLUMNS)} belong. {remedy}")
+    for column, known in _WORDS.items():
+        strange = sorted(set(selected[column]) - set(known))
+        if strange:
+            raise InputError(f"{path}: {column} {strange[0]!r} is not one of {', '.join(known)}. {remedy}")
     return selected
 
 

@@ -7,6 +7,7 @@ from scipy.stats import ttest_1samp
 
 from synthetic_records import grid, make_record, metrics
 from tsdg import figures, records
+from tsdg.errors import InputError
 from tsdg.figures.forest import interval, paired_differences
 from tsdg.figures.neighbours import neighbour_fractions
 from tsdg.figures.optimization import iteration_times, mean_losses
@@ -125,3 +126,33 @@ def test_every_kind_draws_what_there_is(kind, present, tmp_path):
     assert [path.name for path in first] == ["f.pdf", "f.png"]
     second = draw(*arguments, tmp_path / "2", "f", **OPTIONS[kind])
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+
+
+@pytest.mark.parametrize("kind", sorted(set(figures.KINDS) - {"forest"}))
+@pytest.mark.parametrize("change", ["absent", "other iteration", "other accuracy", "other run"])
+def test_a_record_that_has_changed_since_it_was_selected_is_refused(kind, change, tmp_path):
+    run = Run("one", "ours", "A", 0, "fixed")
+    path = tmp_path / records.run_path(run)
+    records.write(path, make_record(run, ((100, 0.5, 0.6),)))
+    selected = select([run], tmp_path)
+    if change == "absent":
+        path.unlink()
+    elif change == "other run":
+        records.write(path, make_record(Run("one", "ours", "A", 1, "fixed"), ((100, 0.5, 0.6),)))
+    else:
+        checkpoint = (50, 0.5, 0.6) if change == "other iteration" else (100, 0.5, 0.7)
+        records.write(path, make_record(run, (checkpoint,)))
+    table = joined([layout("one", ["ours"], ["A"])])
+    options = OPTIONS[kind] | ({"rows": ["ours"]} if kind == "reliability" else {})
+    words = (
+        "of run" if change == "other run" else "not what it was when its run was selected: run `tsdg select`"
+    )
+    with pytest.raises(InputError, match=f"fixed.json: .*{words}"):
+        figures.KINDS[kind](selected, table, tmp_path, tmp_path / "out", "f", **options)
+
+
+def test_dollars_in_labels_are_drawn(tmp_path):
+    labels = {"erm": "$\\nocommand$", "x": "Plain"}
+    table = joined([layout("one", ["erm", "x"], ["A"], labels=labels, title="$a_$")])
+    selected = chosen(tmp_path, {(variant, "A", 0): 0.5 for variant in labels})
+    figures.KINDS["forest"](selected, table, tmp_path, tmp_path / "out", "f", baseline="erm")

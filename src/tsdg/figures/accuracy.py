@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from tsdg.figures.facets import facets
-from tsdg.figures.style import BASELINE, FAINT, OURS, PAPER, save, style
+from tsdg.figures.style import BASELINE, FAINT, OURS, PAPER, save, style, unparsed
 from tsdg.layouts import joined
 from tsdg.tables import METRICS, compare, notes, summarise
 
@@ -33,7 +33,7 @@ def accuracy_by_target(
     list of Path
         ``{name}.pdf``, ``{name}.png``.
     """
-    layout = joined([layout], metrics=["accuracy"])
+    layout = unparsed(joined([layout], metrics=["accuracy"]))
     summary = summarise(selected, layout)
     paper = compare(summary, layout)
     with style():

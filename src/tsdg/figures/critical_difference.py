@@ -6,7 +6,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from tsdg.figures.style import FAINT, LINE, OURS, PAGE, PAPER, save, style, wrapped, write_below
+from tsdg.figures.style import LINE, OURS, PAGE, PAPER, save, style, unparsed, wrapped, write_below
 from tsdg.ranking import ALPHA, Ranking, posthocs
 
 
@@ -17,38 +17,34 @@ def critical_difference(
 
     The diagram is scikit-posthocs'. Without a test there are no bars.
     """
+    layout = unparsed(layout)
     names = {variant: layout["labels"][variant] for variant in layout["rows"]}
     if len(set(names.values())) < len(names):
         names = {variant: variant for variant in names}
     ours = {names[variant] for variant in layout["ours"]}
     bars = ["Bars join methods that were not told apart."] if ranking.friedman < ALPHA else []
-    text = wrapped([*bars, *remarks])
+    text = [line.replace("$", r"\$") for line in wrapped([*bars, *remarks])]
     foot = LINE * len(text) + 0.15
     with style():
         figure = Figure(figsize=(PAGE, 1.0))
         ax = figure.add_axes((0.0, 0.0, 1.0, 1.0))
-        levels = 1
-        if ranking.ranks.empty:
-            ax.set_axis_off()
-            ax.text(0.5, 0.5, "nothing to rank", ha="center", color=FAINT, style="italic")
-        else:
-            drawn = posthocs().critical_difference_diagram(
-                ranking.average.rename(names),
-                ranking.pairs.rename(index=names, columns=names).fillna(0),
-                alpha=ALPHA,
-                ax=ax,
-                label_fmt_left="{label}  {rank:.2f} ",
-                label_fmt_right=" {rank:.2f}  {label}",
-                text_h_margin=0.05 * (len(names) - 1),
-                color_palette={name: OURS if name in ours else PAPER for name in names.values()},
-                elbow_props={"linewidth": 0.7},
-                marker_props={"s": 8},
-                crossbar_props={"color": PAPER, "linewidth": 2, "solid_capstyle": "round"},
-            )
-            levels = 2 + len({line.get_ydata()[0] for [line] in drawn["crossbars"]}) + (len(names) + 1) // 2
-            ax.set_xlim(1, len(names))
-            ax.set_ylim(-levels, 0.3)
-            ax.spines["top"].set_visible(True)
+        drawn = posthocs().critical_difference_diagram(
+            ranking.average.rename(names),
+            ranking.pairs.rename(index=names, columns=names).fillna(0),
+            alpha=ALPHA,
+            ax=ax,
+            label_fmt_left="{label}  {rank:.2f} ",
+            label_fmt_right=" {rank:.2f}  {label}",
+            text_h_margin=0.05 * (len(names) - 1),
+            color_palette={name: OURS if name in ours else PAPER for name in names.values()},
+            elbow_props={"linewidth": 0.7},
+            marker_props={"s": 8},
+            crossbar_props={"color": PAPER, "linewidth": 2, "solid_capstyle": "round"},
+        )
+        levels = 2 + len({line.get_ydata()[0] for [line] in drawn["crossbars"]}) + (len(names) + 1) // 2
+        ax.set_xlim(1, len(names))
+        ax.set_ylim(-levels, 0.3)
+        ax.spines["top"].set_visible(True)
         diagram = 0.13 * levels
         height = 0.35 + diagram + foot
         figure.set_size_inches(PAGE, height)

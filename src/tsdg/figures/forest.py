@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from scipy import stats
 
 from tsdg.figures.facets import facets
-from tsdg.figures.style import BASELINE, FAINT, OURS, save, style
+from tsdg.figures.style import BASELINE, FAINT, OURS, save, style, unparsed
 from tsdg.layouts import shown_runs
 from tsdg.tables import AVERAGE, notes, panels
 
@@ -70,6 +70,7 @@ def draw(
 
     The axis shows every seed; an interval that reaches beyond it ends in an arrow.
     """
+    layout = unparsed(layout)
     table = paired_differences(selected, layout, baseline)
     others = [row for row in layout["rows"] if row != baseline]
     label = layout["labels"][baseline]

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from tsdg.figures.reading import read_records
-from tsdg.figures.style import LINE, PAGE, save, style, wrapped, write_below
+from tsdg.figures.style import LINE, PAGE, save, style, unparsed, wrapped, write_below
 from tsdg.layouts import joined, shown_runs
 from tsdg.tables import notes, panels
 
@@ -62,12 +62,12 @@ def draw(
     clusters : {data set: {domain: its cluster in words}}
         Lines separate the clusters that metadata make; a data set without them has none.
     """
-    layout = joined([layout], rows=[variant], metrics=["accuracy"])
+    layout = unparsed(joined([layout], rows=[variant], metrics=["accuracy"]))
     shown = shown_runs(selected, layout)
     parts = []
     for panel in panels(layout):
         own = shown[shown["dataset"] == panel["dataset"]]
-        ends = [r["neighbours"][-1]["of"] for _, r in read_records(own, runs) if r.get("neighbours")]
+        ends = [r["neighbours"][-1]["of"] for _, r, _ in read_records(own, runs) if r.get("neighbours")]
         domains = list(clusters[panel["dataset"]])
         parts.append((panel, neighbour_fractions(ends, domains), len(ends)))
     text = wrapped(
@@ -116,7 +116,8 @@ def _label(ax: Axes, fractions: pd.DataFrame, clusters: Mapping[str, str]) -> No
     start = 0
     for cluster, members in groupby(domains, key=clusters.__getitem__):
         end = start + len(list(members))
-        ax.text((start + end - 1) / 2, -0.75, cluster, ha="center", va="bottom", color="#444444", fontsize=6)
+        place = ((start + end - 1) / 2, -0.75)
+        ax.text(*place, cluster, ha="center", va="bottom", color="#444444", fontsize=6, parse_math=False)
         if start:
             ax.axhline(start - 0.5, color="#333333", linewidth=0.8)
             ax.axvline(start - 0.5, color="#333333", linewidth=0.8)

@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from tsdg.errors import InputError
 from tsdg.figures.reading import read_records
-from tsdg.figures.style import FAINT, LINE, PAGE, SERIES, save, style, wrapped, write_below
+from tsdg.figures.style import FAINT, LINE, PAGE, SERIES, save, style, unparsed, wrapped, write_below
 from tsdg.layouts import joined, shown_runs
 from tsdg.tables import notes
 
@@ -63,9 +63,9 @@ def draw(
     InputError
         A run was trained without clusters.
     """
-    layout = joined([layout], metrics=["accuracy"])
+    layout = unparsed(joined([layout], metrics=["accuracy"]))
     by_variant: dict[str, list] = {row: [] for row in layout["rows"]}
-    for row, record in read_records(shown_runs(selected, layout), runs):
+    for row, record, _ in read_records(shown_runs(selected, layout), runs):
         if not record["config"].get("clusters"):
             raise InputError(
                 f"figures.{name}: {row.variant} was trained without clusters, of which the figure counts; "

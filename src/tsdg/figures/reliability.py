@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from tsdg.figures.reading import read_records
-from tsdg.figures.style import BASELINE, FAINT, LINE, OURS, PAGE, save, style, wrapped, write_below
+from tsdg.figures.style import BASELINE, FAINT, LINE, OURS, PAGE, save, style, unparsed, wrapped, write_below
 from tsdg.layouts import joined, shown_runs
 from tsdg.tables import notes, panels
 
@@ -56,11 +56,10 @@ def draw(
 
     The ECE printed is that of the table, the mean over seeds of each seed's own.
     """
-    layout = joined([layout], rows=rows, metrics=["ece"])
+    layout = unparsed(joined([layout], rows=rows, metrics=["ece"]))
     shown = shown_runs(selected, layout)
     found: dict[tuple, list] = {}
-    for row, record in read_records(shown, runs):
-        chosen = next(c for c in record["checkpoints"] if c["iteration"] == row.iteration)
+    for row, _, chosen in read_records(shown, runs):
         if "reliability" in chosen["target"]:
             found.setdefault((row.dataset, row.target, row.variant), []).append(chosen["target"])
     places = [(panel, target) for panel in panels(layout) for target in panel["targets"]]

@@ -1,9 +1,10 @@
 """The one look of all figures, and what must be said beneath them."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
@@ -48,6 +49,19 @@ def save(figure: Figure, out_folder: str | Path, name: str) -> list[Path]:
     figure.savefig(paths[0], metadata={"CreationDate": None})
     figure.savefig(paths[1], dpi=300)
     return paths
+
+
+def unparsed(layout: Mapping[str, Any]) -> dict[str, Any]:
+    """A layout whose dollars matplotlib draws, in place of taking them for mathematics."""
+
+    def plain(text: str) -> str:
+        return text.replace("$", r"\$")
+
+    return {
+        **layout,
+        "labels": {row: plain(label) for row, label in layout["labels"].items()},
+        "panels": [{**panel, "title": plain(panel["title"])} for panel in layout["panels"]],
+    }
 
 
 def text_width(text: str) -> float:
