@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from conftest import PARAMS
+from conftest import FIGURES, PARAMS
 from tsdg.errors import InputError
 from tsdg.records import Run
 from tsdg.study import Study, pack_shapes
@@ -581,3 +581,9 @@ def test_wrong_entries_of_own_recordings_are_refused(params, path, value, words)
     with pytest.raises(InputError) as error:
         Study(params)
     assert words in str(error.value)
+
+
+def test_null_takes_an_entry_or_a_section_away(params):
+    study = Study(params | deepcopy(FIGURES) | {"plugins": None}, ["figures.near=null", "ranking=null"])
+    assert list(study.figures) == ["gains"]
+    assert not {"ranking", "plugins"} & set(study.params)

@@ -44,7 +44,7 @@ class Study:
     Parameters
     ----------
     params : mapping
-        Contents of `params.yaml`.
+        Contents of `params.yaml`. A section, or an entry of one, that is null is left out.
     overrides : iterable of str
         Assignments ``key=value``; keys with dots reach into the tree (``datasets.bearings.split=blocked``),
         a training setting alone (``iterations=100``) goes to the chosen protocol.
@@ -60,6 +60,7 @@ class Study:
         # The protocol first: settings given alone go to it.
         for assignment in sorted(overrides, key=lambda text: not text.startswith("protocol=")):
             _assign(tree, assignment)
+        tree = _without_null(tree)
         _validate(tree)
         self.params = tree
         methods.use_plugins(tree.get("plugins", []))
@@ -634,6 +635,17 @@ def _assign(tree: dict, assignment: str) -> None:
             raise InputError(f"override {assignment!r}: there is no {place}{nearest(part, known)}")
         tree = tree[part]
     tree[path[-1]] = value
+
+
+def _without_null(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """The study less the sections, and entries of sections, that are null: so an override takes one away."""
+    return {
+        key: {name: entry for name, entry in value.items() if entry is not None}
+        if isinstance(value, Mapping)
+        else value
+        for key, value in tree.items()
+        if value is not None
+    }
 
 
 class _Loader(yaml.SafeLoader):
