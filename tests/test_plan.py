@@ -65,6 +65,24 @@ def test_a_pack_is_trained_whole(params, tmp_path):
     assert list(table.loc["tiny", ["done", "to_train", "jobs"]]) == [1, 3, 2]
 
 
+def test_a_table_alone_needs_no_job_whose_runs_of_it_are_done(params, tmp_path):
+    params["tables"]["mine"] = params["tables"]["tiny"] | {"rows": ["erm"], "ours": [], "targets": ["A"]}
+    study = Study(params, ["runs_per_job=4"])
+    (own,) = study.table_runs("mine")
+    packed = [run for run in study.table_runs("tiny") if run.variant == "erm"]
+    found = CurrentRecords(study, tmp_path, tmp_path)
+
+    def counted():
+        return plan(study, chosen_tables(study, ["mine"]), found, {}).table.iloc[0]
+
+    assert list(counted()[["runs", "done", "to_train", "jobs"]]) == [1, 0, len(packed), 1]
+    other = record(study, packed[-1], tmp_path / ".finished")
+    assert list(counted()[["to_train", "jobs"]]) == [len(packed) - 1, 1]
+    other.unlink()
+    record(study, own, tmp_path)
+    assert list(counted()[["runs", "done", "to_train", "jobs"]]) == [1, 1, 0, 0]
+
+
 def test_the_command(project, capsys):
     # The network made for windows as long as the synthetic ones.
     assert (
@@ -74,5 +92,7 @@ def test_the_command(project, capsys):
     assert "tiny     4     0         4     4" in out
     assert "?" not in out
     assert err.count("(synthetic windows)") == 2
+    assert err.count(" s an iteration of one run") == 2
+    assert ": 0 s" not in err
     assert main(["plan", "tny"]) == 2
     assert "'tny' is not a table, did you mean 'tiny'?" in capsys.readouterr().err

@@ -9,7 +9,7 @@ from synthetic_records import make_record
 from test_plan import record
 from tsdg import joblog, records
 from tsdg.cli import main
-from tsdg.packs import training_jobs
+from tsdg.packs import job_identity, training_jobs
 from tsdg.records import run_path
 from tsdg.study import Study
 
@@ -55,6 +55,31 @@ def test_a_log_tells_how_its_job_is(held, tmp_path):
     assert joblog.state(log) == "broken"
     log.write_text("process 1 on here\ntsdg train: interrupted; what was finished is kept\n")
     assert joblog.state(log) == "interrupted"
+
+
+def test_the_log_of_another_study_is_not_of_this_one(tmp_path):
+    log = tmp_path / "job.log"
+    for first, expected in (
+        ("process 1 on here, study aaaaaaaaaaaa, Slurm job 7", "broken"),
+        ("process 1 on here, study bbbbbbbbbbbb", "absent"),
+        ("process 1 on here", "broken"),
+    ):
+        log.write_text(first + "\nkilled\n")
+        assert joblog.state(log, "aaaaaaaaaaaa") == expected
+
+
+def test_the_same_job_of_two_studies_has_two_identities(params):
+    jobs = [
+        training_jobs(Study(params, ["runs_per_job=4", change]))[0]
+        for change in ("iterations=36", "iterations=36", "iterations=24")
+    ]
+    assert len({job.log for job in jobs}) == 1
+    one, again, other = (
+        job_identity(Study(params, [change]), job.runs)
+        for job, change in zip(jobs, ("iterations=36", "iterations=36", "iterations=24"), strict=True)
+    )
+    assert one == again != other
+    assert one != job_identity(Study(params, ["iterations=36"]), jobs[0].runs[:1])
 
 
 def test_the_states(project, params, held, capsys):

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -256,16 +257,24 @@ def _train_arguments(sub: argparse.ArgumentParser) -> None:
 
 def _train(options: argparse.Namespace) -> None:
     from tsdg.job import train_job
+    from tsdg.packs import job_identity
+    from tsdg.records import Run
     from tsdg.study import Study
 
-    with job_log():
+    study = Study.load(options.params, options.set)
+    draws = [number for numbers in options.draw for number in numbers]
+    identity = None
+    if name := options.dataset:
+        runs = (Run(name, options.variant, *rest) for rest in product(options.target, options.seed, draws))
+        identity = job_identity(study, runs)
+    with job_log(identity):
         train_job(
-            Study.load(options.params, options.set),
+            study,
             options.data,
             variant=options.variant,
             targets=options.target,
             seeds=options.seed,
-            draws=[number for numbers in options.draw for number in numbers],
+            draws=draws,
             out=options.out,
             dataset=options.dataset,
             device=options.device,
@@ -412,7 +421,7 @@ def _plan(options: argparse.Namespace) -> None:
     rates = plan.recorded_rates(study, tables, options.runs)
     if options.probe:
         device = options.device or study.params["device"]
-        rates |= plan.probed_rates(study, tables, options.data, device, _say)
+        rates |= plan.probed_rates(study, tables, options.data, device, _say, options.params)
     print(plan.text(plan.plan(study, tables, found, rates), options.jobs))
 
 
@@ -511,11 +520,16 @@ def _hparams(options: argparse.Namespace) -> None:
 
 
 def _toy_train(options: argparse.Namespace) -> None:
+    from tsdg.data.toy import TARGET
+    from tsdg.packs import job_identity
+    from tsdg.records import Run
     from tsdg.study import Study
     from tsdg.toy.job import train_job
 
-    with job_log():
-        train_job(Study.load(options.params, options.set), options.variant, options.seed, options.out)
+    study = Study.load(options.params, options.set)
+    runs = (Run("toy", options.variant, TARGET, seed, "fixed") for seed in options.seed)
+    with job_log(job_identity(study, runs)):
+        train_job(study, options.variant, options.seed, options.out)
 
 
 def _toy_result(options: argparse.Namespace) -> None:

@@ -26,15 +26,19 @@ TAIL = 5  # lines
 
 
 @contextmanager
-def job_log() -> Iterator[None]:
-    """Make standard output a job's log, if it is a file: locked, and with a first and a last line."""
+def job_log(identity: str | None = None) -> Iterator[None]:
+    """Make standard output a job's log, if it is a file: locked, and with a first and a last line.
+
+    `identity`, see `tsdg.packs.job_identity`, stands in the first line.
+    """
     if not _is_file(sys.stdout):
         yield
         return
     with suppress(OSError):  # a file system without locks
         fcntl.flock(sys.stdout, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    of = f", study {identity}" if identity else ""
     slurm = f", Slurm job {os.environ['SLURM_JOB_ID']}" if "SLURM_JOB_ID" in os.environ else ""
-    print(f"process {os.getpid()} on {socket.gethostname()}{slurm}", flush=True)
+    print(f"process {os.getpid()} on {socket.gethostname()}{of}{slurm}", flush=True)
     yield
     print(COMPLETE, flush=True)
 
@@ -46,8 +50,17 @@ def _is_file(stream: TextIO) -> bool:
         return False
 
 
-def state(log: Path) -> Literal["absent", "running", "complete", "interrupted", "broken"]:
+def state(
+    log: Path, identity: str | None = None
+) -> Literal["absent", "running", "complete", "interrupted", "broken"]:
     """What a log tells of its job.
+
+    Parameters
+    ----------
+    log : Path
+    identity : str, optional
+        Of the job, see `tsdg.packs.job_identity`: the log of another one is as good as absent.
+        A log without one is taken.
 
     Returns
     -------
@@ -56,6 +69,9 @@ def state(log: Path) -> Literal["absent", "running", "complete", "interrupted", 
     """
     try:
         with open(log, encoding="utf-8", errors="replace") as file:
+            if identity and _is_of_another(file.readline(), identity):
+                return "absent"
+            file.seek(0)
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
                 fcntl.flock(file, fcntl.LOCK_UN)
@@ -74,6 +90,11 @@ def state(log: Path) -> Literal["absent", "running", "complete", "interrupted", 
     if named and _queued(named[1]):
         return "running"
     return "interrupted" if lines and INTERRUPTED in lines[-1] else "broken"
+
+
+def _is_of_another(first: str, identity: str) -> bool:
+    named = re.match(r"process \d+ on .*, study ([0-9a-f]{12})(, |$)", first.rstrip("\n"))
+    return named is not None and named[1] != identity
 
 
 def tail(log: Path) -> list[str]:

@@ -1,5 +1,7 @@
 """The training jobs of a study: which runs share one, and where its log lies."""
 
+import hashlib
+import json
 from collections.abc import Iterable
 from itertools import product
 from typing import NamedTuple
@@ -74,6 +76,18 @@ def training_jobs(study: Study) -> list[TrainingJob]:
     return jobs + [
         TrainingJob(f"toy/{variant}/seed{first}", tuple(runs)) for (variant, first), runs in blocks.items()
     ]
+
+
+def job_identity(study: Study, runs: Iterable[Run]) -> str:
+    """A short hash of a job's settings and runs: two studies' jobs may have logs of one name."""
+    runs = sorted(set(runs))
+    first = runs[0]
+    if first.dataset == "toy":
+        settings = json.dumps(study.toy_config(first.variant), sort_keys=True)
+    else:
+        settings = study.identity(first.dataset, first.variant)
+    text = json.dumps([settings, *map(run_path, runs)])
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def _wanted(study: Study) -> Iterable[Run]:

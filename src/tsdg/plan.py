@@ -6,7 +6,8 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,8 +21,12 @@ from tsdg.records import Run, run_path
 from tsdg.study import Study
 from tsdg.suggest import nearest
 
+if TYPE_CHECKING:
+    import torch
+
 START = 6.0  # seconds of a job before it trains
 SYNTHETIC_WINDOWS = 200  # of a domain
+WARM_UP, MEASURED = 2, 7  # iterations of a probe, or blocks of them
 TOY, TOTAL = "toy", "in all"
 
 Rates = dict[tuple[str, str], float]
@@ -64,8 +69,8 @@ def chosen_tables(study: Study, names: Iterable[str]) -> dict[str, list[Run]]:
 def plan(study: Study, tables: dict[str, list[Run]], found: CurrentRecords, rates: Rates) -> Plan:
     """Count what some tables need.
 
-    A job trains all of its runs when one of them has no current record, but for those that an interrupted
-    job has kept: so does Snakemake, which deletes what a job makes before the job starts.
+    A job trains all of its runs when one of those that a table wants has no current record, but for those
+    that an interrupted job has kept: so does Snakemake, which deletes what a job makes before the job starts.
 
     Parameters
     ----------
@@ -78,23 +83,21 @@ def plan(study: Study, tables: dict[str, list[Run]], found: CurrentRecords, rate
     """
     wanted = {run for runs in tables.values() for run in runs}
     done = {run for run in wanted if _is_done(found, run)}
-    kept = {run for run in done if not (found.runs / run_path(run)).exists()}
-    todo = [
-        job
-        for job in training_jobs(study)
-        if not wanted.isdisjoint(job.runs) and not done.issuperset(job.runs)
-    ]
+    open_ = wanted - done
+    todo = [job for job in training_jobs(study) if not open_.isdisjoint(job.runs)]
+    repeated = {job: [run for run in job.runs if not _is_kept(found, run)] for job in todo}
     rows, unknown = [], dict[str, None]()
     for name, runs in [*tables.items(), (TOTAL, list(wanted))]:
         own = set(runs)
-        jobs = [job for job in todo if not own.isdisjoint(job.runs)]
+        missing = own - done
+        jobs = [job for job in todo if not missing.isdisjoint(job.runs)]
         seconds = 0.0
         for job in jobs:
-            training = _seconds(study, job, rates)
+            training = _seconds(study, repeated[job], job.runs[0], rates)
             seconds += START + training
             if np.isnan(training):
                 unknown[f"{job.runs[0].dataset} {job.runs[0].variant}"] = None
-        to_train = sum(run not in kept for job in jobs for run in job.runs)
+        to_train = sum(len(repeated[job]) for job in jobs)
         rows.append((name, len(own), len(own & done), to_train, len(jobs), seconds / 3600))
     columns = ["table", "runs", "done", "to_train", "jobs", "hours"]
     return Plan(pd.DataFrame(rows, columns=columns), list(unknown))
@@ -107,11 +110,16 @@ def _is_done(found: CurrentRecords, run: Run) -> bool:
         return False
 
 
-def _seconds(study: Study, job: TrainingJob, rates: Rates) -> float:
-    first = job.runs[0]
+def _is_kept(found: CurrentRecords, run: Run) -> bool:
+    """Whether an interrupted job has kept the run, which Snakemake does not delete."""
+    return not (found.runs / run_path(run)).exists() and _is_done(found, run)
+
+
+def _seconds(study: Study, runs: Sequence[Run], first: Run, rates: Rates) -> float:
+    """Seconds that some runs, alike the first of their job, train."""
     toy = first.dataset == TOY
     iterations = (study.toy if toy else study.config(first.dataset, first.variant))["iterations"]
-    return len(job.runs) * iterations * rates.get((first.dataset, first.variant), np.nan)
+    return len(runs) * iterations * rates.get((first.dataset, first.variant), np.nan)
 
 
 def recorded_rates(study: Study, tables: dict[str, list[Run]], folder: Path) -> Rates:
@@ -136,7 +144,12 @@ def recorded_rates(study: Study, tables: dict[str, list[Run]], folder: Path) -> 
 
 
 def probed_rates(
-    study: Study, tables: dict[str, list[Run]], data: Path, device: str, say: Callable[[str], None]
+    study: Study,
+    tables: dict[str, list[Run]],
+    data: Path,
+    device: str,
+    say: Callable[[str], None],
+    params: Path = Path("params.yaml"),
 ) -> Rates:
     """Seconds of an iteration, a run, by training a few iterations of every variant on this machine.
 
@@ -151,7 +164,6 @@ def probed_rates(
     chosen = choose_device(device)
     torch.set_num_threads(1)  # as a job
     keep_freed_memory()
-    short, long = (10, 30) if chosen.type == "cuda" else (2, 6)
     jobs: dict[tuple[str, str], TrainingJob] = {}
     for job in training_jobs(study):
         jobs.setdefault((job.runs[0].dataset, job.runs[0].variant), job)
@@ -162,30 +174,50 @@ def probed_rates(
         ):
             folder = data / study.prepared(dataset)
             if not (folder / CARD).exists():
-                folder = _synthetic(study, study.prepared(dataset), Path(scratch))
+                folder = _synthetic(study, study.prepared(dataset), Path(scratch), params)
             runs = jobs[dataset, variant].runs if chosen.type == "cuda" else jobs[dataset, variant].runs[:1]
             if not rates:
-                _time(study, folder, runs[:1], 1, chosen)  # the first loads much of PyTorch
-            times = [_time(study, folder, runs, n, chosen) for n in (short, long)]
-            rates[dataset, variant] = max(times[1] - times[0], 0.0) / (long - short) / len(runs)
+                _iteration(study, folder, runs[:1], chosen)  # the first loads much of PyTorch
+            rates[dataset, variant] = _iteration(study, folder, runs, chosen) / len(runs)
             source = "" if folder.parent == data else " (synthetic windows)"
-            say(f"{dataset} {variant}: {rates[dataset, variant]:.3g} s an iteration{source}")
+            say(f"{dataset} {variant}: {rates[dataset, variant]:.3g} s an iteration of one run{source}")
     return rates
 
 
-def _time(study: Study, folder: Path, runs: Sequence[Run], iterations: int, device: object) -> float:
-    """Seconds that so many iterations of a job's runs take."""
-    from tsdg.train import train
+def _iteration(study: Study, folder: Path, runs: Sequence[Run], device: torch.device) -> float:
+    """Seconds of an iteration of a job's runs, from one update to the next: the median after a warm-up."""
+    import torch
 
+    from tsdg.batches import Windows
+    from tsdg.train import Pack, Progress
+
+    on_gpu = device.type == "cuda"
+    block = 10 if on_gpu else 1  # iterations between two looks at the clock, for which a GPU has to wait
+    iterations = (WARM_UP + MEASURED) * block
     config = study.config(runs[0].dataset, runs[0].variant)
     config |= {"iterations": iterations, "evaluate_every": iterations}
+    dataset = WindowedDataset.load(folder)
     hparams = [study.hparams(run) for run in runs]
-    [first, *_] = train(WindowedDataset.load(folder), runs, config, hparams, device=device)  # type: ignore[arg-type]
-    return first["timing"]["seconds_per_iteration"] * iterations
+    pack = Pack(dataset, Windows(dataset, device), runs, config, hparams, Progress())
+    update, clock, seen = pack.method.update, list[float](), 0
+
+    def timed(x: torch.Tensor, y: torch.Tensor) -> Any:
+        nonlocal seen
+        losses = update(x, y)
+        seen += 1
+        if seen % block == 0:
+            if on_gpu:
+                torch.cuda.synchronize(device)
+            clock.append(perf_counter())
+        return losses
+
+    pack.method.update = timed  # type: ignore[method-assign, assignment]
+    pack.train()
+    return median(np.diff(clock)[WARM_UP - 1 :].tolist()) / block
 
 
-def _synthetic(study: Study, dataset: str, scratch: Path) -> Path:
-    """Noise in the shape of a data set that is not prepared."""
+def _synthetic(study: Study, dataset: str, scratch: Path, params: Path) -> Path:
+    """Noise in the shape of a data set that is not prepared; `params` is the study's file."""
     from tsdg.architectures import DATASETS
     from tsdg.datasets import TITLES
 
@@ -195,9 +227,10 @@ def _synthetic(study: Study, dataset: str, scratch: Path) -> Path:
     entry = study.dataset(dataset)
     title = TITLES.get(entry["kind"])
     if title is None:
+        file = "" if params == Path("params.yaml") else f" --configfile {params}"
         raise InputError(
             f"data set {dataset!r} is not prepared, and a kind {entry['kind']!r} says nothing of its shape: "
-            f"first `snakemake --cores 1 results/data/{dataset}/card.json`"
+            f"first `snakemake{file} --cores 1 results/data/{dataset}/card.json`"
         )
     _, channels, length, classes = DATASETS[title]
     rng = np.random.default_rng(0)

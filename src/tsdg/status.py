@@ -25,7 +25,7 @@ import pandas as pd
 from tsdg import joblog
 from tsdg.current import CurrentRecords
 from tsdg.errors import InputError
-from tsdg.packs import TrainingJob, draw_name, training_jobs
+from tsdg.packs import TrainingJob, draw_name, job_identity, training_jobs
 from tsdg.plan import TOTAL, TOY
 from tsdg.records import Run, run_path
 from tsdg.study import Study
@@ -96,7 +96,7 @@ def status(
             else:
                 states[run] = "done" if record["status"] == "finished" else "diverged"
         if open_:
-            of_log = joblog.state(log)
+            of_log = joblog.state(log, job_identity(study, job.runs))
             states |= {run: _state(of_log, found.runs / run_path(run)) for run in open_}
             if any(states[run] == "failed" for run in open_):
                 failures.append(Failure(str(log), joblog.tail(log), _command(study, found, job, options)))
