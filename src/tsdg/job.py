@@ -11,10 +11,11 @@ from typing import Any
 
 import torch
 
-from tsdg import records
+from tsdg import methods, records
 from tsdg.current import STAGING, is_current
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
+from tsdg.methods.plugins import blamed
 from tsdg.records import Run
 from tsdg.study import Study
 from tsdg.suggest import nearest
@@ -83,7 +84,8 @@ def train_job(
             records.write(staging / records.run_path(run), record)
             places[run] = staging
 
-        with Report(len(missing), config["iterations"]) as progress:
+        method = config["method"]
+        with blamed(methods.get(method), method), Report(len(missing), config["iterations"]) as progress:
             train(
                 prepared, missing, config, [hparams[run] for run in missing],
                 device=chosen, progress=progress, finished=finished,

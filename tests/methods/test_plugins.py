@@ -2,6 +2,7 @@
 
 import re
 import sys
+import traceback
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,23 @@ def test_a_plug_in_trains_and_its_code_counts(study, tiny_folder, tmp_path, para
         assert (code_fingerprint("sd") == before["sd"]) == same
 
 
+@pytest.mark.parametrize(
+    ("losses", "error", "words"),
+    [
+        ("{}", InputError, "sd.py: method 'sd': `losses` returns no 'loss'"),
+        ("1 / 0", ZeroDivisionError, "This is of the plug-in .*sd.py, method 'sd'"),
+        ("{}['loss']", KeyError, "This is of the plug-in"),
+    ],
+)
+def test_what_fails_in_training_names_the_plug_in(study, tiny_folder, tmp_path, params, losses, error, words):
+    path = tmp_path / "sd.py"
+    path.write_text(path.read_text().replace("        return ", f"        return {losses}\n        return "))
+    job = {"variant": "sd", "targets": ["A"], "seeds": [0], "draws": ["fixed"], "out": tmp_path / "runs"}
+    with pytest.raises(error) as raised:
+        train_job(Study(params), tiny_folder, **job)
+    assert re.search(words, "".join(traceback.format_exception(raised.value)))
+
+
 def test_where_the_file_lies_does_not_count(tmp_path):
     methods.use_plugins([EXAMPLE])
     here = code_fingerprint("sd")
@@ -113,6 +131,16 @@ def test_another_study_does_not_know_it(study, params):
             "'lambda' is no tsdg.hparams.Dist",
         ),
         (lambda s: s.replace("import Distribution", "import Distributon"), "ImportError: cannot import name"),
+        (lambda s: s + "\nimport sys; sys.exit(3)", "SystemExit: 3"),
+        (
+            lambda s: s.replace("    search = ", "    search = 5 #"),
+            "SpectralDecoupling.search is no dictionary",
+        ),
+        (lambda s: s.replace("    search", "    options = 5\n    search"), ".options is no dictionary"),
+        (
+            lambda s: s.replace("    search", "    options = {'a': 5}\n    search"),
+            "options: 'a' is 5; give a list of values",
+        ),
     ],
 )
 def test_a_broken_file_is_one_message(tmp_path, change, words):

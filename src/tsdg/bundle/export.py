@@ -23,6 +23,7 @@ from tsdg.errors import InputError
 from tsdg.fingerprint import code_fingerprint
 from tsdg.job import Report
 from tsdg.methods import Method
+from tsdg.methods.plugins import blamed
 from tsdg.records import Run, draw_order, run_path
 from tsdg.study import Study
 from tsdg.train import Pack, Progress, choose_device
@@ -99,8 +100,9 @@ def export(
     on = choose_device(device or study.params["device"])
     # What is validated on chooses nothing here, and is looked at once, at the end.
     settings = config | {"evaluate_every": config["iterations"]}
-    pack = Pack(trained, Windows(trained, on), [run], settings, [hparams], progress or Progress())
-    (record,) = pack.train()
+    with blamed(method, config["method"]):
+        pack = Pack(trained, Windows(trained, on), [run], settings, [hparams], progress or Progress())
+        (record,) = pack.train()
     if record["status"] == "diverged":
         raise InputError(
             f"{variant}: the training diverged at iteration {record['diverged_at']} with draw {chosen}; "

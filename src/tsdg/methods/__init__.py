@@ -102,7 +102,7 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
         if values is not int and value not in values:
             raise InputError(
                 f"method {name!r}: option {option!r} is {value!r}{nearest(value, values)}; "
-                f"choose one of {', '.join(values)}"
+                f"choose one of {', '.join(map(str, values))}"
             )
     try:
         method.check(options)

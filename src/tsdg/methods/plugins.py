@@ -4,9 +4,11 @@ A file holds ``METHODS``, a dictionary of names and subclasses of `Method`. A pa
 group ``tsdg.methods``, each with a method's name and its class.
 """
 
+import inspect
 import sys
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
@@ -37,7 +39,7 @@ def load_installed(point: EntryPoint) -> type[Method]:
     where = f"method {point.name!r} of the package at {point.value}"
     try:
         cls = point.load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InputError(f"{where}: cannot be loaded ({_words(error)}); correct or uninstall it") from None
     return _checked(cls, where)
 
@@ -59,7 +61,7 @@ def load_file(path: str | Path) -> dict[str, type[Method]]:
     try:
         # Not by way of a loader, which would take a cached file for one edited in the same second.
         exec(compile(path.read_bytes(), module.__file__, "exec"), module.__dict__)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         frames = traceback.extract_tb(error.__traceback__)
         lines = [frame.lineno for frame in frames if frame.filename == module.__file__]
         place = f"line {lines[-1]}: " if lines else ""
@@ -85,6 +87,22 @@ def load_files(paths: Iterable[str | Path], taken: Iterable[str]) -> dict[str, t
     return found
 
 
+@contextmanager
+def blamed(cls: type[Method], name: str) -> Iterator[None]:
+    """Where the training of a method from outside fails, say whose it is."""
+    try:
+        yield
+    except Exception as error:
+        if cls.__module__.startswith("tsdg.") or isinstance(error, InputError):
+            raise
+        file = inspect.getfile(cls)
+        inside = traceback.extract_tb(error.__traceback__)[-1].filename == file
+        if isinstance(error, KeyError) and error.args == ("loss",) and not inside:
+            raise InputError(f"{file}: method {name!r}: `losses` returns no 'loss', the objective") from None
+        error.add_note(f"This is of the plug-in {file}, method {name!r}.")
+        raise
+
+
 def _checked(cls: object, where: str) -> type[Method]:
     """A class that is a method with all that one states."""
     if not isinstance(cls, type) or not issubclass(cls, Method):
@@ -94,11 +112,19 @@ def _checked(cls: object, where: str) -> type[Method]:
             raise InputError(f"{where}: {cls.__name__} has no `{attribute}`, a text")
     if cls.losses is Method.losses and cls.step is Method.step:
         raise InputError(f"{where}: {cls.__name__} has no `losses`")
+    for attribute in ("search", "options"):
+        if not isinstance(getattr(cls, attribute), Mapping):
+            raise InputError(f"{where}: {cls.__name__}.{attribute} is no dictionary")
+    for option, values in cls.options.items():
+        if values is not int and not (isinstance(values, list | tuple) and values):
+            raise InputError(
+                f"{where}: {cls.__name__}.options: {option!r} is {values!r}; give a list of values, or `int`"
+            )
     wrong = [key for key, value in cls.search.items() if not isinstance(value, Distribution)]
     if wrong:
         raise InputError(f"{where}: {cls.__name__}.search: {wrong[0]!r} is no tsdg.hparams.Distribution")
     return cls
 
 
-def _words(error: Exception) -> str:
+def _words(error: BaseException) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}"

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import torch
 
-from tsdg import records
+from tsdg import methods, records
 from tsdg.current import is_current
 from tsdg.data.toy import TARGET, generate
 from tsdg.errors import InputError
 from tsdg.job import keep_freed_memory
+from tsdg.methods.plugins import blamed
 from tsdg.records import Run
 from tsdg.study import Study
 from tsdg.toy.train import fingerprint, train
@@ -33,7 +34,8 @@ def train_job(study: Study, variant: str, seeds: Iterable[int], out: Path) -> li
         if _is_current(path, config, hparams, seed):
             print(f"{path}: recorded already", flush=True)
             continue
-        record = train(run, config, hparams)
+        with blamed(methods.get(config["method"]), config["method"]):
+            record = train(run, config, hparams)
         records.write(path, record)
         if record["status"] == "diverged":
             end = f"diverged at iteration {record['diverged_at']}"
