@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tsdg import records
-from tsdg.cli import main
+from tsdg.cli import main, parser
 
 COMMANDS = (
     "fetch", "simulate", "prepare", "train", "select", "table", "figure", "show", "datasets", "networks",
@@ -101,6 +101,11 @@ def test_wrong_usage_is_code_2(tsdg, arguments, words):
     code, _, err = tsdg(*arguments)
     assert code == 2
     assert words in err[-1]
+
+
+def test_a_channel_may_begin_with_a_dash():
+    arguments = ["--raw=a.csv", "--out=o", "--domains={}", "--window=5", "--channels=-x", "--channels=y z"]
+    assert parser().parse_args(["prepare", "table", *arguments]).channels == ["-x", "y z"]
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,11 @@ _FRACTION = _number("a number from 0 to 1", 0, 1 + _ROUNDING)
 _TO_2 = _number("a number from 0 to 2", 0, 2 + _ROUNDING)
 _GAPPED = _number("a number or null", or_null=True)
 _GAPPED_FRACTION = _number("a number from 0 to 1 or null", 0, 1 + _ROUNDING, or_null=True)
+_STOP = _Kind(lambda value: value is None or _POSITIVE.holds(value), "a whole number from 1 or null")
+_CLUSTERS = _Kind(
+    lambda value: value is None or (isinstance(value, dict) and all(map(_NATURAL.holds, value.values()))),
+    "null or the number of each domain's cluster",
+)
 _ANY = _Kind(lambda value: True, "anything")
 
 # Of a JSON object: its keys, those that may be absent with "?", "*" for all others. [x] is a list of x.
@@ -57,7 +62,7 @@ _TARGET = {
 }  # fmt: skip
 _RECORD = {
     "run": dict.fromkeys(("dataset", "variant", "target", "seed", "draw"), _ANY),
-    "config": {"method": _TEXT, "iterations": _POSITIVE, "protocol": _TEXT},
+    "config": {"method": _TEXT, "iterations": _POSITIVE, "protocol": _TEXT, "clusters?": _CLUSTERS},
     "hparams": {"*": _NUMBER},
     "sources": [_TEXT],
     "classes": _LIST,
@@ -70,6 +75,8 @@ _RECORD = {
     ],
     "losses": {"iteration": [_NATURAL], "*": [_GAPPED]},
     "diverged_at?": _POSITIVE,
+    "stopped_at?": _STOP,
+    "divergence?": {"*": {"value": _NUMBER}},
     "neighbours?": [{"iteration": _NATURAL, "of": {"*": _TEXT}}],
 }  # fmt: skip
 

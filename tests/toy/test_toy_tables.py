@@ -9,6 +9,7 @@ import yaml
 
 from tsdg import records
 from tsdg.cli import main
+from tsdg.errors import InputError
 from tsdg.records import Run
 from tsdg.toy import figures, tables
 from tsdg.toy.train import train
@@ -44,6 +45,13 @@ def runs(toy_study, base, tmp_path):
             one |= {"status": "diverged", "diverged_at": 1, "checkpoints": []}
         records.write(folder / records.run_path(run), one)
     return folder
+
+
+def test_a_record_of_something_else_is_named(toy_study, base, runs):
+    path = runs / records.run_path(toy_study.toy_runs()[0])
+    records.write(path, {key: value for key, value in base.items() if key != "divergence"})
+    with pytest.raises(InputError, match=r"seed0/fixed.json: not a record of the toy study. Delete it"):
+        tables.runs(toy_study, runs)
 
 
 def test_numbers(toy_study, runs):

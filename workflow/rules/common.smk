@@ -259,16 +259,15 @@ def output_folder(wildcards, output):
 
 
 def flags(options):
-    """Options as command line flags."""
+    """Options as command line flags; a value may begin with a dash."""
 
-    def words(value):
-        if isinstance(value, list):
-            return " ".join(map(words, value))
-        if isinstance(value, dict):
-            return shlex.quote(json.dumps(value))
-        return shlex.quote("all" if value is None else str(value))
+    def word(value):
+        return shlex.quote(
+            "all" if value is None else json.dumps(value) if isinstance(value, dict) else str(value)
+        )
 
-    return " ".join(f"--{key.replace('_', '-')} {words(value)}" for key, value in sorted(options.items()))
+    items = sorted((key, value if isinstance(value, list) else [value]) for key, value in options.items())
+    return " ".join(f"--{key.replace('_', '-')}={word(value)}" for key, values in items for value in values)
 
 
 # ---------------------------------------------------------------------------------------------- training

@@ -13,6 +13,7 @@ from scipy.stats import spearmanr
 
 from tsdg import records
 from tsdg.data.toy import CYCLES, DOMAINS, LENGTH, SOURCES
+from tsdg.errors import InputError
 from tsdg.study import Study
 from tsdg.tables import document, escape, row, write
 
@@ -43,9 +44,23 @@ def runs(study: Study, folder: str | Path) -> pd.DataFrame:
         if path.exists():
             record = records.read(path)
             records.check_run(path, record, run)
+            if record["status"] == "finished" and not _is_of_toy(record):
+                raise InputError(
+                    f"{path}: not a record of the toy study. Delete it and run the same command again."
+                )
         start = {"variant": run.variant, "label": label, "seed": run.seed}
         rows += [start | values for values in _of_record(record)]
     return pd.DataFrame(rows)
+
+
+def _is_of_toy(record: dict) -> bool:
+    sources = set(SOURCES)
+    return (
+        "stopped_at" in record
+        and sources <= set(record["sources"])
+        and sources <= set(record.get("divergence", {}))
+        and len(record["checkpoints"]) == 1
+    )
 
 
 def _of_record(record: dict | None) -> list[dict]:
