@@ -2,6 +2,7 @@
 
 import json
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -156,14 +157,16 @@ def recordings(tiny, *, seconds=None):
 
 
 def test_windows_and_votes(bundle, tiny, tmp_path):
-    recordings(tiny).to_csv(tmp_path / "new.csv", index=False)
+    bundle.card["temperature"] = 2.0
+    bundle.card["columns"] = {"recording": "file_no", "time": "not there"}
+    recordings(tiny).rename(columns={"recording": "file_no"}).to_csv(tmp_path / "new.csv", index=False)
     windows, votes = predict(bundle, tmp_path / "new.csv")
     rows = tiny.windows[tiny.windows["recording"].isin(["A0", "A1"])]
     x = np.stack([tiny.signals[s : s + 12].T for s in rows["start"]])
     logits = bundle.logits(torch.from_numpy(x)).double()
-    np.testing.assert_allclose(windows[["p_slow", "p_fast"]], logits.softmax(1), atol=1e-5)
-    confidence = (logits / bundle.card["temperature"]).softmax(1).amax(1)
-    np.testing.assert_allclose(windows["confidence"], confidence, atol=1e-5)
+    scaled = (logits / 2).softmax(1)
+    np.testing.assert_allclose(windows[["p_slow", "p_fast"]], scaled, atol=1e-5)
+    np.testing.assert_allclose(windows["confidence"], scaled.amax(1), atol=1e-5)
     assert windows["start"].tolist() == [*range(0, 169, 6)] * 2
     assert votes["recording"].tolist() == ["A0", "A1"]
     for vote in votes.itertuples():
@@ -219,7 +222,14 @@ def test_from_the_command_line(project, tiny_folder, tiny, capsys):
     arguments = ["export", "--data", str(tiny_folder), "--variant", "ours-learned", "--out", "bundle"]
     assert main(arguments) == 0
     out = capsys.readouterr().out
+    first, missing, checkpoint, *_ = out.splitlines()
+    assert first.startswith("Ours (learned) (method ours-learned) on all domains of tiny, A, B, C, D: ")
+    assert first.endswith("draw fixed (the only one of the protocol)")
+    assert "no current record of ours-learned on tiny under protocol small" in missing
+    assert checkpoint.startswith("ours-learned iteration ")
     assert "Ours (learned) on A, B, C, D: source validation" in out
+    weights, card = (Path("bundle", name).stat().st_mode for name in ("weights.safetensors", "card.json"))
+    assert weights == card
     assert NOBODY not in out
     recordings(tiny).to_parquet("new.parquet")
     assert main(["predict", "bundle", "new.parquet"]) == 0

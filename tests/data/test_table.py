@@ -11,7 +11,7 @@ import yaml
 from tsdg.data.check import check_table, leakage, proposal, propose_domains
 from tsdg.data.recordings import open_source
 from tsdg.data.simulate_table import CHANNELS, FILE, simulate_table
-from tsdg.data.table import prepare
+from tsdg.data.table import _plain_rate, prepare
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 from tsdg.job import train_job
@@ -433,6 +433,13 @@ def test_an_index_and_a_time_are_no_channels(tmp_path):
     lines, entry = check_table(tmp_path / "data.csv", domain=["user"], window=10)
     assert "rate: not known; name the column of the `time`, or give `sampling_rate`" in lines
     assert "time" not in entry["prepare"]
+
+
+@pytest.mark.parametrize(
+    ("rate", "plain"), [(100.00000000000213, 100.0), (33.333333333, 33.3333), (0.2, 0.2), (None, None)]
+)
+def test_a_rate_has_no_digits_of_rounding(rate, plain):
+    assert _plain_rate(rate) == plain
 
 
 def test_check_asks_for_the_domain_and_for_three_of_them(tmp_path):

@@ -1,6 +1,7 @@
 """The commands `tsdg export` and `tsdg predict`."""
 
 import argparse
+from functools import partial
 from pathlib import Path
 
 from tsdg.arguments import natural, one_draw, positive
@@ -28,10 +29,12 @@ def export_arguments(sub: argparse.ArgumentParser) -> None:
 def predict_arguments(sub: argparse.ArgumentParser) -> None:
     """Arguments of `tsdg predict`."""
     sub.add_argument("bundle", type=Path, help="folder made by `tsdg export`")
-    sub.add_argument("recording", type=Path, help="csv, parquet or npz file, or a folder of files")
-    sub.add_argument("--out", type=Path, help="csv (default: {recording}_classes.csv)")
-    sub.add_argument("--by", metavar="COLUMN", help="column of the recording (default: recording)")
-    sub.add_argument("--time", help="column of the time, in seconds or dates (default: time)")
+    sub.add_argument("file", type=Path, help="csv, parquet or npz file, or a folder of files")
+    sub.add_argument("--out", type=Path, help="csv (default: {file}_classes.csv)")
+    sub.add_argument("--recording", help="column of the recording (default: as in training, or recording)")
+    sub.add_argument(
+        "--time", help="column of the time, in seconds or dates (default: as in training, or time)"
+    )
     sub.add_argument("--sampling-rate", type=float, help="Hz, where there is no time")
     sub.add_argument("--stride", type=positive, help="distance of two windows (default: as in training)")
     sub.add_argument("--separator", default=",", help="of the cells of a csv (default: a comma)")
@@ -58,7 +61,7 @@ def export(options: argparse.Namespace) -> None:
     with Bar(1, study.training["iterations"]) as progress:
         bundle = export(
             study, data, dataset=name, variant=options.variant, draw=options.draw, seed=options.seed,
-            runs=options.runs, device=options.device, progress=progress,
+            runs=options.runs, device=options.device, progress=progress, say=partial(print, flush=True),
         )  # fmt: skip
     out = options.out or Path("results/bundles") / f"{bundle.card['dataset']}-{options.variant}"
     paths = bundle.save(out)
@@ -73,11 +76,11 @@ def predict(options: argparse.Namespace) -> None:
     from tsdg.bundle.model import Bundle
     from tsdg.bundle.predict import predict
 
-    out = options.out or options.recording.with_name(f"{options.recording.stem}_classes.csv")
+    out = options.out or options.file.with_name(f"{options.file.stem}_classes.csv")
     votes_out = out.with_name(f"{out.stem}_votes.csv")
     bundle = Bundle.load(options.bundle)
     windows, votes = predict(
-        bundle, options.recording, recording=options.by, time=options.time,
+        bundle, options.file, recording=options.recording, time=options.time,
         sampling_rate=options.sampling_rate, stride=options.stride, separator=options.separator,
     )  # fmt: skip
     out.parent.mkdir(parents=True, exist_ok=True)

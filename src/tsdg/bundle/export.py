@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import fsum
 from pathlib import Path
@@ -33,10 +34,16 @@ TEMPERATURES = (0.05, 20.0)
 
 
 class Bar(Report):
-    """A progress bar alone: there is no target to report on."""
+    """As of a training, without a target to report on."""
 
     def checkpoint(self, run: Run, checkpoint: Mapping[str, Any]) -> None:
-        """Say nothing."""
+        accuracies = [scores["accuracy"] for scores in checkpoint["validation"].values()]
+        mean = 100 * sum(accuracies) / len(accuracies)
+        self.bar.write(
+            f"{run.variant} iteration {checkpoint['iteration']}: source validation {mean:.1f} %",
+            file=sys.stdout,
+        )
+        sys.stdout.flush()
 
 
 def export(
@@ -50,6 +57,7 @@ def export(
     runs: Path = Path("results/runs"),
     device: str | None = None,
     progress: Progress | None = None,
+    say: Callable[[str], None] = lambda text: None,
 ) -> Bundle:
     """Train a variant on every domain of a data set, and fit the temperature of its confidence.
 
@@ -69,6 +77,8 @@ def export(
     device : str, optional
         By default the study's.
     progress : Progress, optional
+    say : callable, optional
+        Called with what is trained, before it is.
 
     Raises
     ------
@@ -98,10 +108,19 @@ def export(
     hparams = study.hparams(run)
     trained = without_target(prepared)
     on = choose_device(device or study.params["device"])
-    # What is validated on chooses nothing here, and is looked at once, at the end.
-    settings = config | {"evaluate_every": config["iterations"]}
+    protocol = study.params["protocol"]
+    say(
+        f"{study.variant(variant)['label']} (method {config['method']}) on all domains of {name}, "
+        f"{', '.join(config['domains'])}: {config['iterations']} iterations (protocol {protocol}) "
+        f"on {on.type}, draw {chosen} ({why})"
+    )
+    if not _has_records(study, name, variant, runs, prepared.fingerprint):
+        say(
+            f"{runs} has no current record of {variant} on {name} under protocol {protocol}: nothing "
+            "says yet what to expect on a new domain"
+        )
     with blamed(method, config["method"]):
-        pack = Pack(trained, Windows(trained, on), [run], settings, [hparams], progress or Progress())
+        pack = Pack(trained, Windows(trained, on), [run], config, [hparams], progress or Progress())
         (record,) = pack.train()
     if record["status"] == "diverged":
         raise InputError(
@@ -138,6 +157,7 @@ def export(
             "channels": card["channels"],
             "sampling_rate": card.get("sampling_rate"),
             "resample": card.get("resample"),
+            "columns": {key: card.get("options", {}).get(key) for key in ("recording", "time")},
             "window": {"short": "drop"} | card["window"],
             "input": "float32 (N, C, T): windows, channels in this order, time steps; as in the recordings",
             "output": "float32 (N, K): logits; softmax gives probabilities",
@@ -181,6 +201,26 @@ def selected_draw(
     draws = study.draws(variant)
     if len(draws) == 1:
         return draws[0], "the only one of the protocol"
+    found = current_validation(study, dataset, variant, runs, fingerprint)
+    if not found:
+        raise InputError(
+            f"{runs}: no current records of {variant} on {dataset} under protocol "
+            f"{study.params['protocol']}, from which a draw could be selected; make the table first, or "
+            "give --draw fixed"
+        )
+
+    def rank(draw: int | str) -> tuple:
+        return -len(found[draw]), -fsum(found[draw]) / len(found[draw]), draw_order(draw)
+
+    best = min(found, key=rank)
+    mean = fsum(found[best]) / len(found[best])
+    return best, f"best source validation, {mean:.1%} over {len(found[best])} runs of {len(found)} draws"
+
+
+def current_validation(
+    study: Study, dataset: str, variant: str, runs: Path, fingerprint: str
+) -> dict[int | str, list[float]]:
+    """Accuracies of source validation of each draw's finished runs with a current record."""
     found: dict[int | str, list[float]] = {}
     for run in study.runs(dataset, [variant]):
         path = runs / run_path(run)
@@ -192,18 +232,14 @@ def selected_draw(
                 validation = record["checkpoints"][-1]["validation"]
                 accuracies = [validation[domain]["accuracy"] for domain in record["sources"]]
                 found.setdefault(run.draw, []).append(fsum(accuracies) / len(accuracies))
-    if not found:
-        raise InputError(
-            f"{runs}: no current records of {variant} on {dataset}, from which a draw could be selected; "
-            "make the table first, or give --draw fixed"
-        )
+    return found
 
-    def rank(draw: int | str) -> tuple:
-        return -len(found[draw]), -fsum(found[draw]) / len(found[draw]), draw_order(draw)
 
-    best = min(found, key=rank)
-    mean = fsum(found[best]) / len(found[best])
-    return best, f"best source validation, {mean:.1%} over {len(found[best])} runs of {len(found)} draws"
+def _has_records(study: Study, dataset: str, variant: str, runs: Path, fingerprint: str) -> bool:
+    try:
+        return bool(current_validation(study, dataset, variant, runs, fingerprint))
+    except InputError:  # a damaged one, of which nothing depends here
+        return True
 
 
 def fit_temperature(logits: np.ndarray, labels: np.ndarray) -> float:

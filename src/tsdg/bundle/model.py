@@ -101,12 +101,12 @@ class Bundle:
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write weights and card; a weight has no run axis."""
-        from safetensors.torch import save_file
+        from safetensors.torch import save
 
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         weights = {k: v.detach()[0].contiguous().clone() for k, v in self.model.network.state_dict().items()}
-        save_file(weights, folder / WEIGHTS)
+        (folder / WEIGHTS).write_bytes(save(weights))  # readable as its neighbours are
         text = json.dumps(self.card, indent=1, ensure_ascii=False) + "\n"
         (folder / CARD).write_text(text, encoding="utf-8")
         return [folder / WEIGHTS, folder / CARD]

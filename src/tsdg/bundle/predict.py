@@ -33,7 +33,10 @@ def predict(
     bundle : Bundle
     path : path
         A csv, parquet or npz file, or a folder, see `tsdg.data.recordings`; no label is needed.
-    recording, time, sampling_rate, separator
+    recording, time : str, optional
+        Columns; by default those that the model was trained with where they are there, see
+        `tsdg.data.table.prepare`.
+    sampling_rate, separator
         As in `tsdg.data.table.prepare`.
     stride : int, optional
         Distance of two windows; by default as in training.
@@ -42,8 +45,8 @@ def predict(
     -------
     windows : DataFrame
         One row a window: ``recording``, ``start`` (time step, at the model's rate), ``seconds`` where the
-        rate is known, ``class``, ``confidence`` (scaled by the temperature), and ``p_CLASS`` of each class
-        (not scaled).
+        rate is known, ``class``, ``confidence``, and ``p_CLASS`` of each class, whose greatest is the
+        confidence; all are scaled by the temperature.
     votes : DataFrame
         One row a recording: ``recording``, ``class`` of most windows (a tie: the greater mean probability),
         ``share`` of the windows that say so, ``windows``, mean ``confidence``.
@@ -61,7 +64,13 @@ def predict(
                 f"{path}: the model needs channel {channel!r}{nearest(channel, source.names)}; there are "
                 f"{', '.join(source.names)}"
             )
-    columns = source.columns(channels=card["channels"], label=None, recording=recording, time=time)
+    known = {key: name for key, name in card.get("columns", {}).items() if name in source.names}
+    columns = source.columns(
+        channels=card["channels"],
+        label=None,
+        recording=recording or known.get("recording"),
+        time=time or known.get("time"),
+    )
     length, step = card["window"]["length"], stride or card["window"]["stride"]
     sampling = Sampling(sampling_rate, card["resample"])
     tables = []
@@ -117,13 +126,12 @@ def _classified(
     if np.isnan(filled).any() and card["standardize"] is None:
         raise InputError(f"recording {name} begins with missing values, which this model cannot fill")
     x = torch.from_numpy(filled).unfold(0, length, 1)[torch.from_numpy(starts)]
-    logits = bundle.logits(x).double()
-    probabilities = logits.softmax(1).numpy()
+    probabilities = (bundle.logits(x).double() / card["temperature"]).softmax(1).numpy()
     columns = {"recording": name, "start": begin + starts}
     if rate:
         columns["seconds"] = (begin + starts) / rate
     columns["class"] = [card["classes"][k] for k in probabilities.argmax(1)]
-    columns["confidence"] = (logits / card["temperature"]).softmax(1).max(1).values.numpy()
+    columns["confidence"] = probabilities.max(1)
     return pd.DataFrame(
         columns | {f"p_{label}": probabilities[:, k] for k, label in enumerate(card["classes"])}
     )

@@ -131,7 +131,7 @@ def prepare(
             "channels": list(columns.channels),
             "window": {"length": window, "stride": stride, "short": short},
             "domains": {name: dict(values) for name, values in domains.items()},
-            "sampling_rate": resample or sampling.rate,
+            "sampling_rate": resample or _plain_rate(sampling.rate),
             "resample": resample,
             "backbone": backbone(window),
             "options": {
@@ -150,6 +150,13 @@ def prepare(
 def backbone(window: int) -> str:
     """The backbone that suits windows of a length: `bearings` strides through long ones, `har` does not."""
     return "bearings" if window >= LONG else "har"
+
+
+def _plain_rate(rate: float | None) -> float | None:
+    """A rate without the last digits that come of dividing: 100.00000000000213 is 100."""
+    if rate is None:
+        return None
+    return float(round(rate)) if abs(rate - round(rate)) < 1e-6 * rate else float(f"{rate:.6g}")
 
 
 @dataclass
