@@ -338,9 +338,16 @@ def test_show_prints_variants_that_have_one_label(tsdg, project):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "a,b\n1,2\n", TABLE.format("x"), TABLE.replace("erm", "ours").format("1"),
-             TABLE.replace("accuracy", "speed").format("1")]
-)  # fmt: skip
+    "text",
+    [
+        "",
+        TABLE.splitlines()[0],
+        "a,b\n1,2\n",
+        TABLE.format("x"),
+        TABLE.replace("erm", "ours").format("1"),
+        TABLE.replace("accuracy", "speed").format("1"),
+    ],
+)
 def test_show_refuses_what_is_no_table(tsdg, project, text):
     (project / "t.csv").write_text(text)
     code, out, err = tsdg("show", "t.csv")

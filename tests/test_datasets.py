@@ -35,6 +35,10 @@ def test_tables_from_cards(tmp_path, tiny_folder):
     assert [len(line.split("&")) for line in text.splitlines() if "&" in line] == [6] * 5
 
 
-def test_a_folder_without_a_card_is_named(tmp_path):
+@pytest.mark.parametrize("card", [None, "[]", '{"domains": {}}', '"x"', '{"domains": 3}'])
+def test_a_folder_without_a_card_is_named(tmp_path, card):
+    (tmp_path / "none").mkdir()
+    if card:
+        (tmp_path / "none/card.json").write_text(card)
     with pytest.raises(InputError, match=r"none/card\.json: unreadable .*tsdg prepare"):
         render([tmp_path / "none"], tmp_path)

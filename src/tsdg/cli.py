@@ -482,6 +482,8 @@ def _show(options: argparse.Namespace) -> None:
     try:
         types = dict.fromkeys(("dataset", "variant", "label", "target", "metric"), str) | {"mean": float}
         table = pd.read_csv(options.csv, keep_default_na=False, na_values={"mean": [""]}, dtype=types)
+        if table.empty:
+            raise ValueError("no rows")
         lines = []
         for (dataset, metric), part in table.groupby(["dataset", "metric"], sort=False):
             wide = part.pivot(index="variant", columns="target", values="mean")

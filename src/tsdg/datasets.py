@@ -20,12 +20,14 @@ SAMPLES_CAPTION = (
 
 def read_cards(folders: Iterable[str | Path]) -> dict[str, dict[str, Any]]:
     """Cards of prepared data sets, by the name of their folder."""
-    cards = {}
+    cards: dict[str, dict[str, Any]] = {}
     for path in (Path(folder) / "card.json" for folder in folders):
         try:
-            cards[path.parent.name] = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+            card = {path.parent.name: json.loads(path.read_text(encoding="utf-8"))}
+            datasets(card), samples(card)
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise InputError(f"{path}: unreadable ({error}); run `tsdg prepare` for this data set") from None
+        cards |= card
     return cards
 
 
