@@ -29,11 +29,7 @@ localrules:
 rule all:
     default_target: True
     input:
-        expand("results/tables/{name}.tex", name=documented()),
-        expand("results/figures/{name}.png", name=figures_at_hand()),
-        toy_results(),
-        "results/metrics.json",
-        DOCUMENT,
+        all_results,
 
 
 rule data:

@@ -446,6 +446,21 @@ PDF = shutil.which("pdflatex") is not None
 DOCUMENT = ["results/tables/all.tex", *(["results/tables/all.pdf"] if PDF else [])]
 
 
+def all_results(wildcards):
+    """What `all` makes; if that is no table of the study, say so and end."""
+    if not tables_at_hand() and not toy_results():
+        absent = [f"{dataset}'s raw files are not in {raw_folder(dataset)}" for dataset in withheld()]
+        why = "; ".join(absent) if study.tables else "params.yaml has none in `tables`"
+        raise WorkflowError(f"no table can be made: {why}")
+    return [
+        *expand("results/tables/{name}.tex", name=documented()),
+        *expand("results/figures/{name}.png", name=figures_at_hand()),
+        *toy_results(),
+        *(["results/metrics.json"] if tables_at_hand() else []),
+        *DOCUMENT,
+    ]
+
+
 # The report sorts what it shows by its labels, so that the first of them is a number.
 
 

@@ -2,7 +2,6 @@
 
 
 localrules:
-    datasets,
     document,
     networks,
     hyperparameter,
@@ -35,35 +34,38 @@ rule hyperparameter:
         "tsdg hparams --params {params.study} --out {output.draws} --tables {params.out} > {log} 2>&1"
 
 
-rule datasets:
-    input:
-        cards=expand("results/data/{dataset}/card.json", dataset=tabled_datasets()),
-    output:
-        about=report(
-            "results/tables/datasets.tex",
-            caption="../report/datasets.rst",
-            category="1 Tables",
-            labels=table_labels("datasets", "LaTeX"),
-        ),
-        about_csv="results/tables/datasets.csv",
-        samples=report(
-            "results/tables/datasets_samplesize.tex",
-            caption="../report/datasets.rst",
-            category="1 Tables",
-            labels=table_labels("datasets_samplesize", "LaTeX"),
-        ),
-        samples_csv="results/tables/datasets_samplesize.csv",
-    log:
-        "logs/table/datasets.log",
-    benchmark:
-        "results/benchmarks/table/datasets.tsv"
-    conda:
-        "../../environment.yml"
-    params:
-        code=modules_fingerprint("datasets", "tables"),
-        out=output_folder,
-    shell:
-        "tsdg datasets $(dirname {input.cards:q}) --out {params.out} > {log} 2>&1"
+if tabled_datasets():
+
+    rule datasets:
+        input:
+            cards=expand("results/data/{dataset}/card.json", dataset=tabled_datasets()),
+        output:
+            about=report(
+                "results/tables/datasets.tex",
+                caption="../report/datasets.rst",
+                category="1 Tables",
+                labels=table_labels("datasets", "LaTeX"),
+            ),
+            about_csv="results/tables/datasets.csv",
+            samples=report(
+                "results/tables/datasets_samplesize.tex",
+                caption="../report/datasets.rst",
+                category="1 Tables",
+                labels=table_labels("datasets_samplesize", "LaTeX"),
+            ),
+            samples_csv="results/tables/datasets_samplesize.csv",
+        log:
+            "logs/table/datasets.log",
+        benchmark:
+            "results/benchmarks/table/datasets.tsv"
+        localrule: True
+        conda:
+            "../../environment.yml"
+        params:
+            code=modules_fingerprint("datasets", "tables"),
+            out=output_folder,
+        shell:
+            "tsdg datasets $(dirname {input.cards:q}) --out {params.out} > {log} 2>&1"
 
 
 rule networks:
