@@ -57,6 +57,15 @@ def test_what_is_recorded_is_not_trained_again(job, project, capsys):
     assert files(project / "runs").items() >= before.items()
 
 
+def test_a_record_of_another_run_does_not_count(job, project):
+    job()
+    place = project / "runs" / run_path(run("A", seed=1))
+    place.parent.mkdir()
+    (project / "runs" / run_path(run("A"))).rename(place)
+    assert job("--seed", "1") == (0, [run("A", seed=1)])
+    assert records.read(place)["run"]["seed"] == 1
+
+
 @pytest.mark.parametrize("settings", [("iterations=3",), (ITERATIONS, "learning_rate=0.01")])
 def test_another_setting_trains_again(job, project, settings):
     job()

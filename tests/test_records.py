@@ -91,6 +91,7 @@ def test_an_incomplete_record_is_not_written(tmp_path):
         ),
         (lambda text: text.replace('"nll":1.5', '"nll":1e999'), "nll is inf where"),
         (lambda text: text.replace('"iteration":100', '"iteration":"100"'), "iteration is '100' where"),
+        (lambda text: text.replace('"n":100', f'"n":{10**30}'), "n is 10*0* where"),
         (lambda text: json.dumps({**json.loads(text), "sources": []}), "no sources"),
         (lambda text: "[" * 100_000, "nested too deeply"),
         *(

@@ -17,6 +17,7 @@ from tsdg.errors import InputError
 
 FORMAT = 1
 _HUGE = 1e300  # infinity, which JSON may hold as 1e999, is above
+_LARGEST = 2**63 - 1  # whole number of a table
 _ROUNDING = 1e-6
 
 
@@ -39,8 +40,8 @@ def _number(words: str, low: float = -_HUGE, high: float = _HUGE, *, or_null: bo
 _TEXT = _Kind(lambda value: isinstance(value, str), "a text")
 _TRUTH = _Kind(lambda value: isinstance(value, bool), "true or false")
 _LIST = _Kind(lambda value: isinstance(value, list), "a list")
-_NATURAL = _Kind(lambda value: type(value) is int and value >= 0, "a whole number from 0")
-_POSITIVE = _Kind(lambda value: type(value) is int and value >= 1, "a whole number from 1")
+_NATURAL = _Kind(lambda value: type(value) is int and 0 <= value <= _LARGEST, "a whole number from 0")
+_POSITIVE = _Kind(lambda value: type(value) is int and 1 <= value <= _LARGEST, "a whole number from 1")
 _NUMBER = _number("a number")
 _FROM_0 = _number("a number from 0", 0)
 _FRACTION = _number("a number from 0 to 1", 0, 1 + _ROUNDING)
