@@ -194,7 +194,7 @@ def changed(column, row, value):
 
 
 FAULTS = {
-    "wrong separator": (lambda p: people().to_csv(p, sep=";"), {}, "give the option separator: ';'"),
+    "wrong separator": (lambda p: people().to_csv(p, sep=";"), {}, "separated by ';'? give --separator ';'"),
     "text in a channel": (
         lambda p: changed("x", 7, "high").to_csv(p),
         {},
@@ -398,7 +398,8 @@ def test_what_is_wrong_with_recordings_is_said(tmp_path):
     assert "rate: 10 Hz" in text
     assert "only increasing" not in text  # x is missing here and there
     assert "missing values: x 1.25%; `standardize: sources` fills them" in text
-    assert "constant channels: y in 1, y in 3, y in 4" in text
+    assert "constant channels: y in 1, y in 3, y in 4\n" in text
+    assert "\ngaps: none\n" in text
     assert "user3 has no walk" in text
     assert "few windows (below 20): user1 sit 7" in text
     assert "duplicate windows: 12 have the signal of another one" in text  # of 14, two with missing values
@@ -431,8 +432,34 @@ def test_an_index_and_a_time_are_no_channels(tmp_path):
     assert any(line.startswith("only increasing: x, number; leave out an index") for line in lines)
     (tmp_path / "data.csv").write_text(people().drop(columns="time").to_csv())
     lines, entry = check_table(tmp_path / "data.csv", domain=["user"], window=10)
-    assert "rate: not known; name the column of the `time`, or give `sampling_rate`" in lines
+    assert "rate: not known; name the column of the time with --time, or give --sampling-rate" in lines
     assert "time" not in entry["prepare"]
+
+
+def test_columns_that_check_was_not_told_of_are_found(tmp_path):
+    table = people(3, 80)
+    part = np.arange(len(table)) // 40  # two recordings a person
+    table["t"] = np.tile(np.arange(40) * 2000.0, 6) + np.tile(np.arange(40) >= 30, 6) * 1e5
+    table = table.drop(columns=["recording", "time"]).assign(run_id=part + 17, speed=table["user"] * 100)
+    table["side"] = np.where(part % 2, "left", "right")  # of every person: no name of a recording
+    table.to_csv(tmp_path / "data.csv", index=False)
+
+    def text(**options):
+        found = {"channels": ["x", "y", "t", "run_id", "speed"]} | options
+        return "\n".join(check_table(tmp_path / "data.csv", domain=["user"], window=10, **found)[0]) + "\n"
+
+    first = text()
+    assert "no column names them" in first
+    assert "; run_id looks like a name of recordings: --recording run_id\n" in first
+    assert "speed: constant within each domain but not the same in all, which gives the domain away" in first
+    second = text(recording="run_id", channels=["y", "t"])
+    assert "no column names them" not in second
+    assert "only increasing: t within each recording: is it the time? --time t;" in second
+    third = text(recording="run_id", time="t", channels=["x", "y"])
+    assert "gaps: 6 longer than 5 sample periods, in 6 recordings; no window crosses one\n" in third
+    assert "rate: 0.0005 Hz; the time is taken as seconds: is it in milliseconds?" in third
+    with pytest.raises(InputError, match="name the column of the recording with --recording"):
+        text(time="t", channels=["x", "y"])
 
 
 @pytest.mark.parametrize(
@@ -440,6 +467,14 @@ def test_an_index_and_a_time_are_no_channels(tmp_path):
 )
 def test_a_rate_has_no_digits_of_rounding(rate, plain):
     assert _plain_rate(rate) == plain
+
+
+def test_a_csv_of_decimal_commas_is_told_its_separator(tmp_path):
+    people().to_csv(tmp_path / "data.csv", index=False, sep=";", decimal=",")
+    with pytest.raises(InputError, match=r"separated by ';'\? give --separator ';'"):
+        check_table(tmp_path / "data.csv", domain=["user"])
+    with pytest.raises(InputError, match=r"no column 'lbl', did you mean .* name it with --label"):
+        check_table(tmp_path / "data.csv", domain=["user"], label="lbl", separator=";")
 
 
 def test_check_asks_for_the_domain_and_for_three_of_them(tmp_path):

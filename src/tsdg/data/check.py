@@ -3,8 +3,9 @@
 import re
 import tempfile
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from tsdg.data.recordings import Columns, Progress, Recording, Source, open_source
-from tsdg.data.table import IRREGULAR, RATES_DIFFER, backbone, domain_places, natural, prepare
+from tsdg.data.hhar import SIMULATED_COLUMN
+from tsdg.data.recordings import FILE, Block, Columns, Progress, Recording, Source, open_source
+from tsdg.data.table import GAP, IRREGULAR, RATES_DIFFER, backbone, domain_places, natural, prepare
 from tsdg.data.windows import TRAIN, VALIDATION, WindowedDataset, split
 from tsdg.errors import InputError
 
@@ -79,6 +81,8 @@ def check_table(
     with tempfile.TemporaryDirectory(prefix="tsdg-check-") as folder:
         card = prepare(raw, Path(folder) / "data", domains=domains, **used)
         lines = survey.lines(source, options.get("sampling_rate"))
+        if columns.recording is None:
+            lines.append(unnamed_recordings(source, columns))
         lines += describe(WindowedDataset.load(Path(folder) / "data"))
         lines += [f"note: {note}" for note in card["notes"]]
     settled = {"channels": card["channels"]} | {
@@ -164,6 +168,7 @@ class Survey:
         self.lengths: list[int] = []
         self.rates: list[float] = []
         self.irregular: list[str] = []
+        self.gaps: list[int] = []
         self.rising = np.ones(len(columns.channels), bool)
 
     def add(self, recording: Recording) -> None:
@@ -182,6 +187,7 @@ class Survey:
             steps = np.diff(recording.time)
             period = float(np.median(steps))
             self.rates.append(1 / period)
+            self.gaps.append(int((steps > GAP * period).sum()))
             if np.quantile(np.abs(steps / period - 1), 0.9) > IRREGULAR:
                 self.irregular.append(recording.name)
 
@@ -196,16 +202,22 @@ class Survey:
         ]
         rates = [1.0 * rate for rate in self.rates or ([sampling_rate] if sampling_rate else [])]
         if not rates:
-            lines.append("rate: not known; name the column of the `time`, or give `sampling_rate`")
+            lines.append("rate: not known; name the column of the time with --time, or give --sampling-rate")
         elif max(rates) / min(rates) > 1 + RATES_DIFFER:
             lines.append(f"rate: {min(rates):.4g} to {max(rates):.4g} Hz; bring all to one with `resample`")
         else:
-            lines.append(f"rate: {np.median(rates):.4g} Hz")
+            slow = self.rates and np.median(rates) < 1 and self.columns.time not in source.dates
+            hint = "; the time is taken as seconds: is it in milliseconds? then divide it by 1000"
+            lines.append(f"rate: {np.median(rates):.4g} Hz" + (hint if slow else ""))
         if self.irregular:
             lines.append(
                 f"times: irregular in {len(self.irregular)} recordings, such as {self.irregular[0]}; "
                 "`resample` interpolates them"
             )
+        if self.gaps:
+            with_gaps = sum(count > 0 for count in self.gaps)
+            found = f"{sum(self.gaps)} longer than {GAP} sample periods, in {with_gaps} recordings"
+            lines.append("gaps: " + (f"{found}; no window crosses one" if with_gaps else "none"))
         steps = sum(facts.steps for facts in self.facts.values())
         missing = np.sum([facts.missing for facts in self.facts.values()], 0)
         shares = [f"{channels[i]} {missing[i] / steps:.2%}" for i in np.flatnonzero(missing)]
@@ -220,15 +232,78 @@ class Survey:
             if not high > low
         ]
         lines.append(
-            "constant channels: "
-            + (f"{', '.join(constant[:10])}; leave out what is constant everywhere" if constant else "none")
+            f"constant channels: {', '.join(constant[:10]) or 'none'}"
+            + (" ..." if len(constant) > 10 else "")
+            + self._what_of_constant()
         )
         rising = [channel for channel, always in zip(channels, self.rising, strict=True) if always]
-        if rising:
+        if rising and self.columns.time is None:
+            name, is_it = (rising[0], "is it") if len(rising) == 1 else ("NAME", "is one of them")
+            lines.append(
+                f"only increasing: {', '.join(rising)} within each recording: {is_it} the time? "
+                f"--time {name}; leave out an index, which is no signal"
+            )
+        elif rising:
             lines.append(
                 f"only increasing: {', '.join(rising)}; leave out an index or a time, which is no signal"
             )
         return lines
+
+    def _what_of_constant(self) -> str:
+        """What to do about channels that are constant in every domain."""
+        low = np.array([facts.low for facts in self.facts.values()])
+        high = np.array([facts.high for facts in self.facts.values()])
+        constant, alike = ~(high > low).any(0), (low == low[0]).all(0)
+        words = ""
+        for which, what in (
+            (
+                constant & ~alike,
+                "constant within each domain but not the same in all, which gives the domain away",
+            ),
+            (constant & alike, "the same everywhere"),
+        ):
+            names = [str(name) for name in np.array(self.columns.channels)[which]]
+            words += f"; {', '.join(names)}: {what}: leave it out" if names else ""
+        return words
+
+
+def unnamed_recordings(source: Source, columns: Columns) -> str:
+    """That no column names the recordings, and which may do so."""
+    taken = {columns.label, columns.time, *columns.fields, *source.dates, FILE, SIMULATED_COLUMN, ""}
+    names = [name for name in source.names if name not in taken]
+
+    def read() -> Iterator[Block]:
+        return source.read(Columns([], fields=[*columns.fields, *names]), source)
+
+    names = list(_nested(names, columns.fields, islice(read(), 1)))  # most drop out here
+    found = _nested(names, columns.fields, read()) if names else {}
+    likely = [name for name, (values, domains) in found.items() if values > domains]
+    words = "recordings: no column names them, so all rows of a domain that stand together are one recording"
+    if likely:
+        words += f"; {likely[0]} looks like a name of recordings: --recording {likely[0]}"
+    return words
+
+
+def _nested(
+    names: Sequence[str], fields: Sequence[str], blocks: Iterable[Block]
+) -> dict[str, tuple[int, int]]:
+    """Columns of which the rows of a value stand together, many, in one domain: values, domains."""
+    domain_of: dict[str, dict[int, tuple[int, ...]]] = {name: {} for name in names}
+    last = dict.fromkeys(names, -1)
+    for block in blocks:
+        domains = np.stack([block.codes[name] for name in fields], 1)
+        for name in list(domain_of):
+            codes, seen = block.codes[name], domain_of[name]
+            changes = (codes[1:] != codes[:-1]) | (domains[1:] != domains[:-1]).any(1)
+            starts = [0, *(np.flatnonzero(changes) + 1)] if len(codes) else []
+            fits = len(starts) <= 1 + len(codes) / FEW and not (codes < 0).any()
+            for start in starts if fits else []:
+                code, domain = int(codes[start]), tuple(domains[start].tolist())
+                fits &= seen.setdefault(code, domain) == domain if code == last[name] else code not in seen
+                seen[code], last[name] = domain, code
+            if not fits:
+                del domain_of[name]
+    return {name: (len(seen), len(set(seen.values()))) for name, seen in domain_of.items()}
 
 
 def describe(data: WindowedDataset) -> list[str]:

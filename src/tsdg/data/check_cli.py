@@ -8,6 +8,9 @@ from tsdg.arguments import positive, progress_bar
 from tsdg.data.cli import table_options, table_values
 from tsdg.errors import InputError
 
+HOW = """\
+# This alone is no params file: copy examples/hapt.yaml, put this in place of its `datasets` and `tables`, and
+# leave out its `figures`."""
 _OWN = {"name", "command", "what", "params", "set", "as_name"}
 
 
@@ -35,7 +38,7 @@ def check(options: argparse.Namespace) -> None:
         with progress_bar("check", "part") as step:
             lines, entry = check_table(path, **{"window": WINDOW} | given, progress=step)
         name = options.as_name or path.stem
-        print(*lines, "", proposal(name, entry), sep="\n")
+        print(*lines, "", HOW, proposal(name, entry), sep="\n")
         return
     if path.suffix or "/" in options.what:
         raise InputError(f"{path}: no such file or folder")

@@ -157,7 +157,7 @@ def table_options(sub: argparse.ArgumentParser) -> None:
         nargs="+",
         action="extend",
         type=_class,
-        help="labels to use, or one mapping to names (default: all)",
+        help="""labels to use, or one mapping to names, '{"imbalance": "Imbalance"}' (default: all)""",
         **_GIVEN,
     )
     sub.add_argument("--recording", help="column of the recording (default: recording)", **_GIVEN)
@@ -186,18 +186,18 @@ _OPTIONS = {
 }
 
 
-def _mapping(text: str) -> dict[str, Any]:
+def _mapping(text: str, example: str = '{"A": {"user": 1}}') -> dict[str, Any]:
     try:
         value = json.loads(text)
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        raise argparse.ArgumentTypeError(f'{text!r} is no JSON object such as {{"A": {{"user": 1}}}}')
+        raise argparse.ArgumentTypeError(f"{text!r} is no JSON object such as '{example}'")
     return value
 
 
 def _class(text: str) -> str | dict[str, Any]:
-    return _mapping(text) if text.startswith("{") else text
+    return _mapping(text, '{"imbalance": "Imbalance"}') if text.startswith("{") else text
 
 
 def _per_class(text: str) -> int | str:

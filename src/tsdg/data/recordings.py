@@ -194,7 +194,7 @@ class Source:
                 if name is not None and name not in self.names:
                     raise InputError(
                         f"{self.path}: {what}: there is no column {name!r}{nearest(name, self.names)}; "
-                        f"there are {', '.join(self.names)}"
+                        f"there are {', '.join(self.names)}; name it with --{what}"
                     )
         if time is not None and time not in (*self.numeric, *self.dates):
             raise InputError(
@@ -293,6 +293,7 @@ class Source:
                 raise InputError(
                     f"{where}: {columns.time} does not increase from row {row + back[0] + 1} to the next; "
                     "sort the rows of each recording by time, once each"
+                    + ("" if columns.recording else ", or name the column of the recording with --recording")
                 )
         labels = block.codes[columns.label] if columns.label else np.full(len(block.signal), -1, np.int32)
         return Recording(name, fields, block.signal, labels, block.time)
@@ -389,6 +390,7 @@ def _schema(path: Path, separator: str) -> tuple[pa.Schema, dict[str, str]]:
     with _refused(path):
         if path.suffix == ".parquet":
             return pa.parquet.ParquetFile(path).schema_arrow, {}
+        _check_separator(path, separator)
         with pa.csv.open_csv(path, pa.csv.ReadOptions(block_size=_BYTES), _parsing(separator)) as reader:
             schema = reader.schema
             first = next(iter(reader), None)
@@ -396,9 +398,7 @@ def _schema(path: Path, separator: str) -> tuple[pa.Schema, dict[str, str]]:
         raise InputError(f"{path}: holds no rows")
     names = schema.names
     if len(names) == 1:
-        used = next((mark for mark in ";\t| ," if mark != separator and mark in names[0]), None)
-        remedy = f"give the option separator: {used!r}" if used else "a recording needs a label and channels"
-        raise InputError(f"{path}: has one column only, {names[0]!r}; {remedy}")
+        raise InputError(f"{path}: has one column only, {names[0]!r}; a recording needs a label and channels")
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise InputError(f"{path}: two columns are called {twice[0]!r}; rename one")
@@ -416,6 +416,18 @@ def _schema(path: Path, separator: str) -> tuple[pa.Schema, dict[str, str]]:
                 culprit = (wrong or commas)[0]
                 spoilt[name] = f"holds the text {culprit!r} in row {texts.index(culprit) + 1}"
     return schema, spoilt
+
+
+def _check_separator(path: Path, separator: str) -> None:
+    """Refuse a csv whose first line has other marks than the separator."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        first = file.readline()
+    used = next((mark for mark in ";\t|, " if mark in first.strip()), None)
+    if separator not in first and used:
+        shown = f"${used!r}" if used == "\t" else repr(used)  # as Bash reads it
+        raise InputError(
+            f"{path}: its first line has no {separator!r}; separated by {used!r}? give --separator {shown}"
+        )
 
 
 def _parsing(separator: str) -> pa.csv.ParseOptions:
@@ -502,21 +514,25 @@ def _open_npz(path: Path, progress: Progress) -> Source:
                 f"{path}: array {name!r} has shape {array.shape}; it must be ({count},), as `signal` has "
                 "so many time steps"
             )
+
+    def column(name: str) -> np.ndarray:
+        return signal[:, channels.index(name)] if name in channels else arrays[name]
+
     numeric = channels + [name for name, array in arrays.items() if array.dtype.kind in "fiu"]
 
     def read(columns: Columns, source: Source) -> Iterator[Block]:
         for start in range(0, count, _ROWS):
             rows = slice(start, start + _ROWS)
-            parts = [
-                signal[rows, channels.index(name)] if name in channels else arrays[name][rows]
-                for name in columns.channels
-            ]
+            steps = len(range(*rows.indices(count)))
+            part = np.empty((steps, len(columns.channels)), np.float32)
+            for index, name in enumerate(columns.channels):
+                part[:, index] = column(name)[rows]
             codes = {}
             for name in columns.texts:
-                values, indices = np.unique(arrays[name][rows], return_inverse=True)
+                values, indices = np.unique(column(name)[rows], return_inverse=True)
                 codes[name] = source.codes(name, values.tolist(), indices)
             time = arrays[columns.time][rows].astype(float) if columns.time else None
-            yield Block(np.stack(parts, 1).astype(np.float32), codes, time)
+            yield Block(part, codes, time)
             progress(min(start + _ROWS, count), count)
 
     return Source(path, [path], [*channels, *arrays], numeric, read)
@@ -575,6 +591,7 @@ def _metadata(path: Path, separator: str) -> pd.DataFrame:
             f"{path}: holds no {METADATA}, which has a row for each recording: its {FILE}, label and domain"
         )
     with _refused(where):
+        _check_separator(where, separator)
         table = pd.read_csv(where, dtype=str, keep_default_na=False, sep=separator)
     if FILE not in table:
         raise InputError(
