@@ -3,8 +3,7 @@
 import json
 from pathlib import Path
 
-import yaml
-from tiny import DOCUMENT, STUDY, Workflow
+from tiny import DOCUMENT, Workflow
 
 TABLE = {"select": 1, "table": 1, "accuracy": 1, "summary": 1} | DOCUMENT
 RESULTS = TABLE | {"figure": 1, "ranking": 1}  # of which the small table is part
@@ -58,17 +57,6 @@ def test_a_typo_is_one_message(finished: Workflow) -> None:
     assert "Traceback" not in text
     assert "File " not in text
     assert "override '5': write key=value" in finished.run("--config", "set=5", fails=True)
-
-
-def test_without_any_table_at_hand_it_says_why(tmp_path: Path) -> None:
-    withheld = {"kind": "mimic3", "source": "official", "raw": "none", "backbone": "har"}
-    bearings = STUDY["datasets"]["bearings"]
-    kept = {key: bearings[key] for key in ("split", "domains")}
-    params = STUDY | {"datasets": {"bearings": kept | withheld}}
-    workflow = Workflow(tmp_path)
-    (tmp_path / "params.yaml").write_text(yaml.safe_dump(params))
-    text = workflow.run("--dry-run", fails=True)
-    assert "no table can be made: bearings's raw files are not in none" in text
 
 
 def test_alone_as_in_a_pack(finished: Workflow, tmp_path: Path) -> None:
