@@ -106,6 +106,16 @@ def test_too_little_to_test_is_said_and_nothing_to_rank_refused(tables):
     few = selected[selected["target"] == "2"]
     words = describe(rank(block_values(few, layout), higher_is_better=True), few, layout)
     assert "No test was made: it takes 3 methods and 6 targets." in words
-    without = selected[selected["variant"] != "c"]
-    with pytest.raises(InputError, match="no target has a value of every method, and none has one of c;"):
-        rank(block_values(without, layout), higher_is_better=True)
+    with pytest.raises(InputError, match="no target has a value of every method"):
+        rank(block_values(selected, layout) * math.nan, higher_is_better=True)
+
+
+def test_a_method_without_any_value_is_left_out_and_named(tables, tmp_path):
+    selected, layout = tables
+    selected.loc[selected["variant"] == "c", ["accuracy", "status"]] = [math.nan, "diverged"]
+    ranking = rank(block_values(selected, layout), higher_is_better=True)
+    assert ranking.average.to_dict() == {"a": 1, "b": 2}
+    words = describe(ranking, selected, layout)
+    assert words[0].startswith("Average ranks (Accuracy) of 2 methods over 7 targets")
+    assert "Without a value on any target, and left out: c." in words
+    assert critical_difference(ranking, layout, words, tmp_path)

@@ -69,6 +69,7 @@ def rank(values: pd.DataFrame, *, higher_is_better: bool) -> Ranking:
     ----------
     values : DataFrame
         Blocks by variants.
+        A variant without any value is left out.
     higher_is_better : bool
 
     Raises
@@ -76,13 +77,12 @@ def rank(values: pd.DataFrame, *, higher_is_better: bool) -> Ranking:
     InputError
         No block has a value of every variant.
     """
+    values = values.dropna(axis="columns", how="all")
     whole = values.dropna()
     if whole.empty:
-        lacking = ", ".join(str(variant) for variant in values if values[variant].isna().all())
         raise InputError(
-            "nothing to rank: no target has a value of every method"
-            f"{f', and none has one of {lacking}' if lacking else ''}; train what is missing, or take such "
-            "methods out of the tables that are ranked"
+            "nothing to rank: no target has a value of every method; train what is missing, or take out of "
+            "the tables that are ranked what has failed"
         )
     left_out = [block for block in values.index if block not in whole.index]
     ranks = whole.rank(axis=1, ascending=not higher_is_better)
@@ -195,13 +195,15 @@ def describe(
     titles = {panel["dataset"]: panel["title"] for panel in panels(layout)}
     metric = METRICS[panels(layout)[0]["metrics"][0]].label
     found = [
-        f"Average ranks ({metric}) of {len(layout['rows'])} methods over {len(ranking.ranks)} targets of "
+        f"Average ranks ({metric}) of {len(ranking.average)} methods over {len(ranking.ranks)} targets of "
         f"{', '.join(titles.values())}; 1 is best."
     ]
     if without:
         found.append(f"Without {', '.join(without)}, which is not at hand.")
     if dropped:
         found.append(f"Not in every table, and left out: {', '.join(dropped)}.")
+    if lacking := [layout["labels"][v] for v in layout["rows"] if v not in ranking.average]:
+        found.append(f"Without a value on any target, and left out: {', '.join(lacking)}.")
     if ranking.left_out:
         listing = ", ".join(f"{titles[dataset]} {target}" for dataset, target in ranking.left_out)
         found.append(f"Targets left out, in which a method has no value: {listing}.")

@@ -18,10 +18,10 @@ def critical_difference(
     The diagram is scikit-posthocs'. Without a test there are no bars.
     """
     layout = unparsed(layout)
-    names = {variant: layout["labels"][variant] for variant in layout["rows"]}
+    names = {variant: layout["labels"][variant] for variant in ranking.average.index}
     if len(set(names.values())) < len(names):
         names = {variant: variant for variant in names}
-    ours = {names[variant] for variant in layout["ours"]}
+    ours = {names[variant] for variant in layout["ours"] if variant in names}
     bars = ["Bars join methods that were not told apart."] if ranking.friedman < ALPHA else []
     text = [line.replace("$", r"\$") for line in wrapped([*bars, *remarks])]
     foot = LINE * len(text) + 0.15
