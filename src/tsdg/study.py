@@ -534,9 +534,9 @@ def _check_variant(where: str, row: Mapping[str, Any]) -> None:
 
 
 def _check_hparam(where: str, name: str, value: float, distribution: Distribution) -> None:
-    """What is searched on a log scale is positive, but a weight may be 0, which turns its term off."""
+    """What is searched on a log scale is positive; but a count may be 0, and a weight, for no such term."""
     log = distribution.kind in ("power", "floor_power")
-    zero = not log or name == "lambda" or distribution.default == 0
+    zero = distribution.kind != "power" or name == "lambda" or distribution.default == 0
     low = 0 if log or min(distribution.values) >= 0 else -math.inf
     if value < low or (value == 0 and not zero):
         raise InputError(f"{where}: {value!r} is wrong: a number {'from' if zero else 'above'} 0")
