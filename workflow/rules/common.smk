@@ -135,6 +135,7 @@ class Fetch(NamedTuple):
     paths: list
 
 
+@cache
 def fetches():
     """Official files that are not there, by kind and folder.
 
@@ -158,6 +159,7 @@ def fetch_options(fetch):
     return "--numbers " + ",".join(sorted((Path(path).stem for path in fetch.paths), key=int))
 
 
+@cache
 def withheld():
     """Data sets that cannot be fetched and are not there: `all` goes without them, and says so."""
     folders = {fetch.folder for fetch in fetches() if fetch.kind == "mimic3"}
@@ -182,6 +184,7 @@ def tabled_datasets():
     return list(dict.fromkeys(study.prepared(panel["dataset"]) for panel in panels))
 
 
+@cache
 def tables_at_hand():
     """Tables of which every data set can be had."""
     without = set(withheld())
