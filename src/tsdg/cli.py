@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tsdg import __version__
 from tsdg.arguments import draws, natural, positive
@@ -18,6 +18,11 @@ from tsdg.data.cli import add_commands
 from tsdg.errors import InputError
 from tsdg.joblog import job_log
 from tsdg.suggest import nearest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tsdg.study import Study
 
 PARAMS, RUNS = Path("params.yaml"), Path("results/runs")
 STUDY_OPTIONS = """
@@ -325,14 +330,14 @@ def _table(options: argparse.Namespace) -> None:
 
 def _figure(options: argparse.Namespace) -> None:
     from tsdg import figures
-    from tsdg.layouts import joined_runs, read_selected
+    from tsdg.layouts import read_selected
     from tsdg.study import Study
 
     study, name = Study.load(options.params, options.set), options.figure
     if name in study.figures:
         files = _files(options.selected, study.figures[name]["tables"])
         entry = study.figure(name, [path.stem for path in files])
-        selected = joined_runs([read_selected(path, path.stem, study.layout(path.stem)) for path in files])
+        selected = _selected(study, files)
         draw = figures.KINDS[entry["kind"]]
         made = draw(selected, entry["layout"], options.runs, options.out, name, **entry["options"])
     elif name in study.tables:
@@ -356,10 +361,16 @@ def _files(given: list[Path] | None, tables: Iterable[str]) -> list[Path]:
     return given or [Path("results/selected") / f"{table}.csv" for table in tables]
 
 
+def _selected(study: Study, files: Iterable[Path]) -> pd.DataFrame:
+    """Selected runs of several tables, each in a file that is called as it."""
+    from tsdg.layouts import joined_runs, read_selected
+
+    return joined_runs([read_selected(path, path.stem, study.layout(path.stem)) for path in files])
+
+
 def _ranking(options: argparse.Namespace) -> None:
     from tsdg import ranking
     from tsdg.figures.critical_difference import critical_difference
-    from tsdg.layouts import joined_runs, read_selected
     from tsdg.study import Study
     from tsdg.tables import METRICS
 
@@ -367,7 +378,7 @@ def _ranking(options: argparse.Namespace) -> None:
     files = _files(options.selected, study.params.get("ranking", {}).get("tables", []))
     entry = study.ranking([path.stem for path in files])
     layout = entry["layout"]
-    selected = joined_runs([read_selected(path, path.stem, study.layout(path.stem)) for path in files])
+    selected = _selected(study, files)
     metric = METRICS[study.params["ranking"]["metric"]]
     ranked = ranking.rank(ranking.block_values(selected, layout), higher_is_better=metric.higher_is_better)
     text = ranking.describe(ranked, selected, layout, without=entry["without"], dropped=entry["dropped"])

@@ -114,7 +114,8 @@ def export(
         f"{', '.join(config['domains'])}: {config['iterations']} iterations (protocol {protocol}) "
         f"on {on.type}, draw {chosen} ({why})"
     )
-    if not _has_records(study, name, variant, runs, prepared.fingerprint):
+    searched = draw is None and len(draws) > 1  # and so found among records
+    if not searched and not _has_records(study, name, variant, runs, prepared.fingerprint):
         say(
             f"{runs} has no current record of {variant} on {name} under protocol {protocol}: nothing "
             "says yet what to expect on a new domain"
@@ -221,13 +222,14 @@ def current_validation(
     study: Study, dataset: str, variant: str, runs: Path, fingerprint: str
 ) -> dict[int | str, list[float]]:
     """Accuracies of source validation of each draw's finished runs with a current record."""
+    config = study.config(dataset, variant)
     found: dict[int | str, list[float]] = {}
     for run in study.runs(dataset, [variant]):
         path = runs / run_path(run)
         if path.exists():
             record = records.read(path)
             records.check_run(path, record, run)
-            current = is_current(record, study.config(dataset, variant), study.hparams(run), fingerprint)
+            current = is_current(record, config, study.hparams(run), fingerprint)
             if current and record["status"] == "finished":
                 validation = record["checkpoints"][-1]["validation"]
                 accuracies = [validation[domain]["accuracy"] for domain in record["sources"]]
