@@ -12,15 +12,13 @@ from pathlib import Path
 
 import plain
 import torch
-from run import SHAPES, noise
+from noise import SHAPES, noise, published, settings
 
 from tsdg import methods
 from tsdg.batches import Windows, minibatches
 from tsdg.data.windows import WindowedDataset
 from tsdg.records import Run
 from tsdg.train import Pack, Progress
-
-AUGMENT = {"functions": ["mean_shift", "scaling", "masking"]}
 
 
 class Bench:
@@ -33,16 +31,10 @@ class Bench:
 
     def pack(self, method: str, runs: Sequence[Run], iterations: int) -> Pack:
         """Runs of a method with its published hyperparameters."""
-        domains = self.dataset.domains
-        config = {
-            "method": method, "forward": None, "options": {}, "backbone": "bearings", "domains": domains,
-            "augment": AUGMENT if "ours" in method else None, "split": "random", "validation_fraction": 0.2,
-            "clusters": {name: 2 * i // len(domains) for i, name in enumerate(domains)},
-            "iterations": iterations, "evaluate_every": iterations, "batch_size": 32, "learning_rate": 1e-3,
-            "weight_decay": 5e-5, "decay_at": 0.8, "decay": 0.1,
-        }  # fmt: skip
-        published = {name: d.default for name, d in methods.get(method).search.items()}
-        return Pack(self.dataset, self.windows, runs, config, [published] * len(runs), Progress())
+        shape, domains = SHAPES["bearings"], self.dataset.domains
+        config = settings(method, shape, domains, iterations=iterations, evaluate_every=iterations)
+        hparams = [published(method)] * len(runs)
+        return Pack(self.dataset, self.windows, runs, config, hparams, Progress())
 
     def runs(self, method: str, number: int) -> list[Run]:
         """So many runs: every target, then the next seed."""

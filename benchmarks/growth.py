@@ -10,67 +10,33 @@ import resource
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import torch
+from noise import SHAPES, noise, settings
 
 from tsdg import records
-from tsdg.data.windows import WindowedDataset, write
 from tsdg.job import keep_freed_memory
 from tsdg.train import choose_device, train
 
 BASE = {"runs": 1, "domains": 7, "windows": 4_000}
 AXES = {"runs": [1, 4, 16, 64], "domains": [3, 7, 11], "windows": [4_000, 32_000, 320_000]}
 TITLES = {"runs": "runs in a process", "domains": "source domains", "windows": "windows"}
-LENGTH, STRIDE = 4096, 290
-
-
-def noise(folder: Path, domains: int, windows: int) -> None:
-    """Write noise in the Bearings' shape: so many domains, and windows in all, overlapping as theirs do."""
-    rng = np.random.default_rng(0)
-    names = [f"D{d}" for d in range(domains)]
-    each = windows // domains
-    samples = (each - 1) * STRIDE + LENGTH
-    starts = np.concatenate([np.arange(each) * STRIDE + d * samples for d in range(domains)])
-    table = pd.DataFrame(
-        {
-            "start": starts,
-            "length": LENGTH,
-            "label": rng.integers(0, 10, len(starts)),
-            "domain": np.repeat(names, each),
-            "recording": np.repeat(names, each),
-        }
-    )
-    card = {
-        "name": "noise",
-        "classes": [str(k) for k in range(10)],
-        "channels": ["noise"],
-        "domains": {name: {} for name in names},
-        "window": {"length": LENGTH, "stride": STRIDE},
-    }
-    recordings = (rng.standard_normal((samples, 1), dtype=np.float32) for _ in names)
-    write(folder, recordings, windows=table, card=card)
+STRIDE = 290  # of the Bearings' windows
 
 
 def measure(folder: Path, runs: int, domains: int, windows: int, iterations: int) -> dict[str, float]:
     """Train by ERM; set-up and evaluation are no part of the time of an iteration."""
-    config = {
-        "method": "erm", "forward": None, "options": {}, "augment": None, "clusters": None,
-        "backbone": "bearings", "split": "random", "validation_fraction": 0.01, "iterations": iterations,
-        "evaluate_every": iterations, "batch_size": 32, "learning_rate": 1e-3, "weight_decay": 5e-5,
-        "decay_at": 0.8, "decay": 0.1,
-    }  # fmt: skip
     torch.set_num_threads(1)
     keep_freed_memory()
-    noise(folder, domains + 1, windows)
     device = choose_device("auto")
-    dataset = WindowedDataset.load(folder)
+    shape = replace(SHAPES["bearings"], domains=domains + 1)
+    dataset = noise(shape, folder, windows // shape.domains, STRIDE)
+    config = settings("erm", shape, dataset.domains, iterations=iterations, evaluate_every=iterations)
+    config["validation_fraction"] = 0.01
     some = [records.Run("noise", "erm", dataset.domains[0], seed, "fixed") for seed in range(runs)]
-    train(
-        dataset, some[:1], {**config, "iterations": 2}, [{}], device=device
-    )  # what only the first time costs
+    train(dataset, some[:1], config | {"iterations": 2}, [{}], device=device)  # what costs only once
     found = train(dataset, some, config, [{}] * runs, device=device)
     an_iteration = sum(record["timing"]["seconds_per_iteration"] for record in found)
     if device.type == "cuda":

@@ -10,76 +10,24 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import plain
 import torch
+from noise import SHAPES, Shape, noise, published, settings
 
-from tsdg import methods, records
+from tsdg import records
 from tsdg.batches import Windows, minibatches
-from tsdg.data.windows import WindowedDataset, write
+from tsdg.data.windows import WindowedDataset
 from tsdg.job import keep_freed_memory
 from tsdg.train import Pack, Progress
 
 
-@dataclass(frozen=True)
-class Shape:
-    """A data set's shape: domains, channels, window length, classes."""
-
-    backbone: str
-    domains: int
-    channels: int
-    length: int
-    classes: int
-
-
-SHAPES = {
-    "bearings": Shape("bearings", 8, 1, 4096, 10),
-    "hhar": Shape("har", 12, 3, 128, 6),
-    "mimic": Shape("har", 4, 11, 24, 2),
-}
-
-
-def noise(shape: Shape, folder: Path, windows: int = 100) -> WindowedDataset:
-    """A prepared data set of noise."""
-    rng = np.random.default_rng(0)
-    names = [chr(65 + d) for d in range(shape.domains)]
-    table = pd.DataFrame(
-        {
-            "start": np.arange(shape.domains * windows) * shape.length,
-            "length": shape.length,
-            "label": rng.integers(0, shape.classes, shape.domains * windows),
-            "domain": np.repeat(names, windows),
-            "recording": np.repeat(names, windows),
-        }
-    )
-    card = {
-        "name": "noise",
-        "classes": [str(k) for k in range(shape.classes)],
-        "channels": [str(c) for c in range(shape.channels)],
-        "domains": {name: {} for name in names},
-        "window": {"length": shape.length, "stride": shape.length},
-    }
-    recordings = (rng.normal(size=(windows * shape.length, shape.channels)).astype(np.float32) for _ in names)
-    write(folder, recordings, windows=table, card=card)
-    return WindowedDataset.load(folder)
-
-
 def ours(dataset: WindowedDataset, shape: Shape, variant: str, device: str) -> Iterator[object]:
     """Train a method of the package for ever, an update an iteration."""
-    augment = {"functions": ["mean_shift", "scaling", "masking"]} if variant.startswith("ours") else None
-    config = {
-        "method": variant, "forward": None, "options": {}, "augment": augment, "clusters": None,
-        "backbone": shape.backbone, "domains": dataset.domains, "split": "random", "validation_fraction": 0.2,
-        "iterations": 3000, "batch_size": 32, "learning_rate": 1e-3, "weight_decay": 5e-5, "decay_at": 0.8,
-        "decay": 0.1, "evaluate_every": 300,
-    }  # fmt: skip
     run = records.Run("noise", variant, "A", 0, "fixed")
-    hparams = {name: d.default for name, d in methods.get(variant).search.items()}
-    pack = Pack(dataset, Windows(dataset, device), [run], config, [hparams], Progress())
+    config = settings(variant, shape, dataset.domains, iterations=3000, evaluate_every=300)
+    pack = Pack(dataset, Windows(dataset, device), [run], config, [published(variant)], Progress())
     batches = minibatches(
         pack.windows,
         pack.sources,
