@@ -17,7 +17,7 @@ import torch
 from noise import SHAPES, noise, settings
 
 from tsdg import records
-from tsdg.job import keep_freed_memory
+from tsdg.memory import keep_freed_memory
 from tsdg.train import choose_device, train
 
 BASE = {"runs": 1, "domains": 7, "windows": 4_000}

@@ -1,15 +1,18 @@
-"""Ratios to the plain loop of `plain.py`, measured in turn in one process: ``make bench``.
+"""Ratios to the plain loop of `plain.py`, measured in turn on one thread: ``make bench``.
 
-Every pair of figures comes from blocks of iterations taken alternately, so that a machine whose speed
-drifts does not favour one; the median of the blocks' ratios is printed.
+Each loop trains in a process of its own, as people run it: ours with the memory settings of `tsdg train`,
+the plain one with PyTorch's. Every pair of figures comes from blocks of iterations taken alternately, so that
+a machine whose speed drifts does not favour one; the median of the blocks' ratios is printed.
 """
 
 import argparse
+import multiprocessing
 import platform
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import plain
@@ -19,15 +22,70 @@ from noise import SHAPES, Shape, noise, published, settings
 from tsdg import records
 from tsdg.batches import Windows, minibatches
 from tsdg.data.windows import WindowedDataset
-from tsdg.job import keep_freed_memory
+from tsdg.memory import keep_freed_memory
 from tsdg.train import Pack, Progress
 
+PLAIN = "plain"
 
-def ours(dataset: WindowedDataset, shape: Shape, variant: str, device: str) -> Iterator[object]:
+
+class Loop:
+    """A training that waits in its own process for iterations to be asked of it.
+
+    Parameters
+    ----------
+    name : str
+        `PLAIN`, or a method of the package.
+    shape : str
+        One of `SHAPES`.
+    """
+
+    def __init__(self, name: str, shape: str):
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=_serve, args=(theirs, name, shape), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.seconds(2)
+
+    def seconds(self, iterations: int) -> float:
+        """Time of an iteration, the mean over so many."""
+        self.pipe.send(iterations)
+        return self.pipe.recv()
+
+    def __enter__(self) -> "Loop":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.process.join()
+
+
+def _serve(pipe: Connection, name: str, shape: str) -> None:
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as folder:
+        dataset = noise(SHAPES[shape], Path(folder) / "noise")
+        steps = plain_loop(dataset, SHAPES[shape]) if name == PLAIN else ours(dataset, SHAPES[shape], name)
+        next(steps)
+    while True:
+        iterations = pipe.recv()
+        start = time.perf_counter()
+        for _ in range(iterations):
+            next(steps)
+        pipe.send((time.perf_counter() - start) / iterations)
+
+
+def plain_loop(dataset: WindowedDataset, shape: Shape) -> Iterator[object]:
+    """Train by ERM as people write it, for ever, an update an iteration."""
+    network = plain.bearings if shape.backbone == "bearings" else plain.har
+    return plain.training(dataset, network(shape.channels, shape.classes), dataset.domains[1:])
+
+
+def ours(dataset: WindowedDataset, shape: Shape, method: str) -> Iterator[object]:
     """Train a method of the package for ever, an update an iteration."""
-    run = records.Run("noise", variant, "A", 0, "fixed")
-    config = settings(variant, shape, dataset.domains, iterations=3000, evaluate_every=300)
-    pack = Pack(dataset, Windows(dataset, device), [run], config, [published(variant)], Progress())
+    keep_freed_memory()
+    run = records.Run("noise", method, "A", 0, "fixed")
+    config = settings(method, shape, dataset.domains, iterations=3000, evaluate_every=300)
+    pack = Pack(dataset, Windows(dataset, "cpu"), [run], config, [published(method)], Progress())
     batches = minibatches(
         pack.windows,
         pack.sources,
@@ -40,50 +98,35 @@ def ours(dataset: WindowedDataset, shape: Shape, variant: str, device: str) -> I
         yield pack.method.update(x, y)
 
 
-def ratio(first: Iterator[object], second: Iterator[object], iterations: int, blocks: int) -> list[float]:
+def ratios(first: Loop, second: Loop, iterations: int, blocks: int) -> list[float]:
     """Time of an iteration of the first over one of the second, block by block."""
-
-    def seconds(step: Callable[[], object]) -> float:
-        start = time.perf_counter()
-        for _ in range(iterations):
-            step()
-        return (time.perf_counter() - start) / iterations
-
-    steps = [first.__next__, second.__next__]
-    for step in steps:
-        step()
-        step()
-    ratios = []
+    found = []
     for block in range(blocks):
-        order = (0, 1) if block % 2 == 0 else (1, 0)
-        times = {i: seconds(steps[i]) for i in order}
-        ratios.append(times[0] / times[1])
-    return sorted(ratios)
+        order = (first, second) if block % 2 == 0 else (second, first)
+        times = {loop: loop.seconds(iterations) for loop in order}
+        found.append(times[first] / times[second])
+    return sorted(found)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--blocks", type=int, default=9, help="pairs of blocks")
+    parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=list(SHAPES))
     options = parser.parse_args()
-    torch.set_num_threads(1)
-    keep_freed_memory()
     print(f"{platform.node()}: {platform.machine()}, torch {torch.__version__}, 1 thread")
     print("| measure | median ratio | range |\n|---|---|---|")
 
-    def show(name: str, ratios: list[float]) -> None:
-        middle = statistics.median(ratios)
-        print(f"| {name} | {middle:.2f} | {ratios[0]:.2f} to {ratios[-1]:.2f} |", flush=True)
+    def show(label: str, first: Loop, second: Loop, iterations: int) -> None:
+        found = ratios(first, second, iterations, options.blocks)
+        middle = statistics.median(found)
+        print(f"| {label} | {middle:.2f} | {found[0]:.2f} to {found[-1]:.2f} |", flush=True)
 
-    with tempfile.TemporaryDirectory() as folder:
-        for name, shape in SHAPES.items():
-            dataset = noise(shape, Path(folder) / name)
-            network = plain.bearings if shape.backbone == "bearings" else plain.har
-            loop = plain.training(dataset, network(shape.channels, shape.classes), dataset.domains[1:])
-            iterations = 2 if name == "hhar" else 8
-            found = ratio(loop, ours(dataset, shape, "erm", "cpu"), iterations, options.blocks)
-            show(f"{name}, ERM: plain loop's time over ours", found)
-            pair = (ours(dataset, shape, "ours-learned", "cpu"), ours(dataset, shape, "erm", "cpu"))
-            show(f"{name}: Ours (learned) over ERM", ratio(*pair, iterations, options.blocks))
+    for shape in options.shapes:
+        iterations = 2 if shape == "hhar" else 8
+        with Loop(PLAIN, shape) as reference, Loop("erm", shape) as erm:
+            show(f"{shape}, ERM: plain loop's time over ours", reference, erm, iterations)
+            with Loop("ours-learned", shape) as learned:
+                show(f"{shape}: Ours (learned) over ERM", learned, erm, iterations)
 
 
 if __name__ == "__main__":

@@ -115,6 +115,25 @@ def test_normalization_is_that_of_each_run_and_group(runs, samples, time, channe
             close(getattr(layer, name)[r], getattr(twin, name), 1e-10)
 
 
+@pytest.mark.parametrize("training", [True, False])
+def test_normalization_leaves_out_what_a_convolution_has_too_many(training):
+    conv = Conv1d(1, 8, 64, streams([0]), stride=2, padding=1).double()
+    layer, trimmed = normalization(8, 1).train(training), normalization(8, 1).train(training)
+    x = normal(1, 6, 351, 1)
+    length = conv.output_length(351)
+    surplus = conv(x, trim=False)
+    assert surplus.shape[2] > length
+    y, expected = layer(surplus, 2, length), trimmed(conv(x), 2)
+    gradients = [
+        torch.autograd.grad(z.square().sum(), (conv.weight, norm.weight, norm.bias))
+        for z, norm in ((y, layer), (expected, trimmed))
+    ]
+    for ours, theirs in zip(
+        (y, layer.running_var, *gradients[0]), (expected, trimmed.running_var, *gradients[1]), strict=True
+    ):
+        close(ours, theirs, 1e-12)
+
+
 def test_normalization_evaluated_uses_the_averages_and_moves_nothing():
     layer = normalization(5, 2).eval()
     state = {name: value.clone() for name, value in layer.state_dict().items()}
@@ -148,9 +167,13 @@ def test_a_large_offset_costs_no_accuracy(runs):
     x = (1e4 + normal(runs, 16, 50, 3)).float()
     twins = [normalization_twin(layer, r) for r in range(runs)]
     y = layer(x)
+    upstream = normal(*y.shape, seed=1).float()
+    y.backward(upstream)
     for r, twin in enumerate(twins):
-        expected = nn.functional.leaky_relu(twin(x[r].double().transpose(1, 2)), SLOPE)
-        close(y[r].transpose(1, 2), expected, 2e-3)
+        expected = nn.functional.leaky_relu(twin(x[r].double().transpose(1, 2)).transpose(1, 2), SLOPE)
+        expected.backward(upstream[r].double())
+        close(y[r], expected, 2e-3)
+        close(layer.weight.grad[r], twin.weight.grad, 2e-3)
         close(layer.running_var[r], twin.running_var, 1e-3)
         close(layer.running_mean[r], twin.running_mean, 1e-5)
 

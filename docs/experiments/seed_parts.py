@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from tsdg.batches import Windows
 from tsdg.data.windows import WindowedDataset
-from tsdg.job import keep_freed_memory
+from tsdg.memory import keep_freed_memory
 from tsdg.records import Run
 from tsdg.study import Study
 from tsdg.train import Pack, Progress

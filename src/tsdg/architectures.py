@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import torch
@@ -52,8 +53,13 @@ def _layers(backbone: str, channels: int, length: int, classes: int) -> Iterator
     ).eval()
     passed: list[tuple[nn.Module, Tensor, Tensor]] = []
 
-    def watch(module: nn.Module, given: tuple[Tensor, ...], made: Tensor) -> None:
-        passed.append((module, given[0].clone(), made.clone()))
+    def watch(module: nn.Module, arguments: tuple[Any, ...], made: Tensor) -> None:
+        given = arguments[0]
+        if isinstance(module, Conv1d):  # without what comes after its end
+            made = made[:, :, : module.output_length(given.shape[2])]
+        elif isinstance(module, BatchNormLeakyReLU):
+            given = given[:, :, : made.shape[2]]
+        passed.append((module, given.clone(), made.clone()))
 
     for module in network.modules():
         if isinstance(module, Conv1d | BatchNormLeakyReLU | Linear | nn.ReLU):

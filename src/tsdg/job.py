@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import sys
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -15,13 +14,12 @@ from tsdg import methods, records
 from tsdg.current import STAGING, is_current
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
+from tsdg.memory import keep_freed_memory
 from tsdg.methods.plugins import blamed
 from tsdg.records import Run
 from tsdg.study import Study
 from tsdg.suggest import nearest
 from tsdg.train import Progress, choose_device, train
-
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # glibc's malloc.h
 
 
 def train_job(
@@ -104,19 +102,6 @@ def train_job(
         if diverged_at := records.read(path).get("diverged_at"):
             print(f"{path}: diverged at iteration {diverged_at}; selection ranks it last")
     return paths
-
-
-def keep_freed_memory() -> None:
-    """Have glibc keep freed blocks for the next iteration, which needs the same ones.
-
-    Otherwise every activation is mapped anew and its pages are cleared, a tenth of the training time.
-    """
-    try:
-        libc = ctypes.CDLL("libc.so.6")
-        libc.mallopt(M_MMAP_THRESHOLD, 32 << 20)
-        libc.mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
-    except (OSError, AttributeError):
-        pass  # another C library
 
 
 def _remove_empty(staging: Path, runs: Sequence[Run]) -> None:

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from tsdg.errors import InputError
 
 NEGATIVE_SLOPE = 0.01
-PART = 1 << 18  # values that stay in a core's cache
+PART = 1 << 19  # values that stay in a core's caches
 
 
 def _uniform(shape: tuple[int, ...], fan_in: int, generators: list[torch.Generator]) -> nn.Parameter:
@@ -91,17 +91,19 @@ class Conv1d(nn.Module):
         """Time steps that come out for ``length`` going in."""
         return (length + 2 * self.padding - self.kernel_size) // self.stride + 1
 
-    def forward(self, x: Tensor) -> Tensor:
-        runs, _, _, channels = x.shape
+    def forward(self, x: Tensor, trim: bool = True) -> Tensor:
+        """Convolve; without ``trim``, time steps may follow that are not of the convolution."""
+        runs, _, time, channels = x.shape
         if runs == 1 and not x.is_cuda:
-            return self._direct(x) if channels > 4 else self._blocked(x, block=4)
-        # Two blocks hold a whole window; with many channels a wider band costs more than it saves.
-        return self._blocked(
-            x, block=max(1, math.ceil(self.kernel_size / self.stride) - 1) if channels < 16 else 1
-        )
+            y = self._direct(x) if channels > 4 else self._blocked(x, block=4)
+        else:
+            # Two blocks hold a whole window; with many channels a wider band costs more than it saves.
+            wide = max(1, math.ceil(self.kernel_size / self.stride) - 1)
+            y = self._blocked(x, block=wide if channels < 16 else 1)
+        return y[:, :, : self.output_length(time)] if trim else y
 
     def _direct(self, x: Tensor) -> Tensor:
-        image = x[0].transpose(1, 2).unsqueeze(2)
+        image = x.squeeze(0).transpose(1, 2).unsqueeze(2)
         weight = self.weight[0].unsqueeze(2).contiguous(memory_format=torch.channels_last)
         y = F.conv2d(image, weight, self.bias[0], stride=(1, self.stride), padding=(0, self.padding))
         return y.squeeze(2).transpose(1, 2).unsqueeze(0)
@@ -120,15 +122,14 @@ class Conv1d(nn.Module):
         band = self._band(block, taps * step)  # (R, block * O, taps * step * C)
         bias = self.bias.repeat(1, block)
         if runs == 1 and not x.is_cuda:
-            image = x[0].transpose(1, 2).unsqueeze(2)
+            image = x.squeeze(0).transpose(1, 2).unsqueeze(2)
             kernel = band[0].reshape(-1, taps, step * channels).transpose(1, 2).unsqueeze(2)
             y = F.conv2d(image, kernel.contiguous(memory_format=torch.channels_last), bias[0])
             y = y.squeeze(2).transpose(1, 2)
         else:
             columns = torch.cat([x[:, :, tap : tap + blocks] for tap in range(taps)], dim=-1)
             y = torch.baddbmm(bias.unsqueeze(1), columns.flatten(1, 2), band.transpose(1, 2))
-        y = y.reshape(runs, samples, blocks * block, out_channels)
-        return _Trim.apply(y, length) if length < blocks * block else y
+        return y.reshape(runs, samples, blocks * block, out_channels)
 
     def _band(self, block: int, window: int) -> Tensor:
         """Rows hold the kernel shifted by 0, 1, ..., block - 1 strides within a window of time steps."""
@@ -145,14 +146,17 @@ class Conv1d(nn.Module):
 class _NormalizeActivate(torch.autograd.Function):
     """Leaky ReLU of the input ``(R, G, N, T*C)`` normalized by a group's own statistics, scaled and shifted.
 
-    Written out because the native operators are slow for eight channels. On a CPU the samples are taken in
-    parts that stay in the cache. Returns the activation, and mean and biased variance ``(R, G, C)``.
+    Of every sample the first values alone are taken, ``size`` of them. Written out because the native
+    operators are slow for eight channels. On a CPU the samples are taken in parts that stay in the caches.
+    Returns the activation, and mean and biased variance ``(R, G, C)``.
     """
 
     @staticmethod
-    def forward(ctx, x, weight, bias, eps):  # type: ignore[override]
+    def forward(ctx, x, size, weight, bias, eps):  # type: ignore[override]
+        ctx.surplus = x.shape[3] - size
+        x = x[..., :size]
         channels = weight.shape[1]
-        count = x.shape[2] * x.shape[3] // channels
+        count = x.shape[2] * size // channels
         # About one sample's value, the mean square keeps its digits whatever the offset of the data.
         pivot = x[:, :, 0, :channels]
         wide_pivot = _spread(pivot, x)
@@ -176,38 +180,26 @@ class _NormalizeActivate(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad, _mean, _variance):  # type: ignore[override]
         x, y, mean, inverse, scale = ctx.saved_tensors
-        channels = inverse.shape[2]
-        count = x.shape[2] * x.shape[3] // channels
-        centre = _spread(mean, x)
-        grad_x = torch.empty(x.shape, dtype=x.dtype, device=x.device)
-        total, weighted = torch.zeros_like(centre[:, :, 0]), torch.zeros_like(centre[:, :, 0])
+        size, channels = x.shape[3], inverse.shape[2]
+        count = x.shape[2] * size // channels
+        full = torch.empty((*x.shape[:3], size + ctx.surplus), dtype=x.dtype, device=x.device)
+        full[..., size:] = 0
+        grad_x = full[..., :size]
+        total, product = torch.zeros_like(scale[:, :, 0]), torch.zeros_like(scale[:, :, 0])
         for grad_part, part, y_part, out in _parts(grad, x, y, grad_x):
             torch.ops.aten.leaky_relu_backward.grad_input(
                 grad_part, y_part, NEGATIVE_SLOPE, True, grad_input=out
             )
             total += out.sum(2)
-            weighted += (part - centre).mul_(out).sum(2)
-        total, weighted = _fold(total, channels), _fold(weighted, channels)
-        slope = -inverse.square() * weighted / count
+            product += (part * out).sum(2)
+        total, product = _fold(total, channels), _fold(product, channels)
+        weighted = (product - mean * total) * inverse
+        slope = -inverse * weighted / count
         offset = _spread(-total / count - mean * slope, x) * scale
         slope = _spread(slope, x) * scale
         for part, out in _parts(x, grad_x):
-            out.mul_(scale).add_(offset).addcmul_(part, slope)
-        return grad_x, (weighted * inverse).sum(1), total.sum(1), None
-
-
-class _Trim(torch.autograd.Function):
-    """The first time steps of ``(R, N, T, C)``; unlike slicing, its gradient is written once."""
-
-    @staticmethod
-    def forward(ctx, x, length):  # type: ignore[override]
-        ctx.surplus = x.shape[2] - length
-        return x[:, :, :length]
-
-    @staticmethod
-    def backward(ctx, grad):  # type: ignore[override]
-        runs, samples, _, channels = grad.shape
-        return torch.cat([grad, grad.new_zeros(runs, samples, ctx.surplus, channels)], dim=2), None
+            torch.addcmul(torch.addcmul(offset, part, slope), out, scale, out=out)
+        return full, None, weighted.sum(1), total.sum(1), None
 
 
 def _fold(sums: Tensor, channels: int) -> Tensor:
@@ -251,19 +243,28 @@ class BatchNormLeakyReLU(nn.Module):
         self.register_buffer("running_mean", torch.zeros(runs, channels))
         self.register_buffer("running_var", torch.ones(runs, channels))
 
-    def forward(self, x: Tensor, groups: int = 1) -> Tensor:
+    def forward(self, x: Tensor, groups: int = 1, length: int | None = None) -> Tensor:
+        """Normalize the first ``length`` time steps, all of them by default."""
         runs, samples, time, channels = x.shape
+        length = length or time
         if not self.training:
+            x = x[:, :, :length]
             scale = self.weight * torch.rsqrt(self.running_var + self.eps)
             shift = self.bias - self.running_mean * scale
             return F.leaky_relu_(x * scale[:, None, None] + shift[:, None, None], NEGATIVE_SLOPE)
         grouped = x.reshape(runs, groups, samples // groups, time * channels)
-        y, mean, variance = _NormalizeActivate.apply(grouped, self.weight, self.bias, self.eps)
-        count = samples // groups * time
+        y, mean, variance = _NormalizeActivate.apply(
+            grouped, length * channels, self.weight, self.bias, self.eps
+        )
+        count = samples // groups * length
         for group in range(groups):
             self.running_mean.lerp_(mean[:, group], self.momentum)
             self.running_var.lerp_(variance[:, group] * count / (count - 1), self.momentum)
-        return y.reshape(x.shape)
+        return y.reshape(runs, samples, length, channels)
+
+
+def _normalized(x: Tensor, conv: Conv1d, norm: BatchNormLeakyReLU, groups: int) -> Tensor:
+    return norm(conv(x, trim=False), groups, conv.output_length(x.shape[2]))
 
 
 class Bearings(nn.Module):
@@ -294,10 +295,10 @@ class Bearings(nn.Module):
         self.linear = Linear(8 * length, self.features, generators)
 
     def forward(self, x: Tensor, groups: int = 1) -> Tensor:
-        x = self.norm1(self.conv1(x.transpose(2, 3)), groups)
-        x = self.norm2(self.conv2(x), groups)
-        x = self.norm3(self.conv3(x), groups)
-        x = self.norm4(self.conv4(x), groups)
+        x = _normalized(x.transpose(2, 3), self.conv1, self.norm1, groups)
+        x = _normalized(x, self.conv2, self.norm2, groups)
+        x = _normalized(x, self.conv3, self.norm3, groups)
+        x = _normalized(x, self.conv4, self.norm4, groups)
         x = F.leaky_relu(self.conv5(x), NEGATIVE_SLOPE)
         x = self.conv6(x)
         return self.linear(x.transpose(2, 3).flatten(2))
@@ -325,7 +326,7 @@ class HAR(nn.Module):
     def forward(self, x: Tensor, groups: int = 1) -> Tensor:
         x = x.transpose(2, 3)
         for conv, norm in zip(self.convs, self.norms, strict=True):
-            x = norm(conv(x), groups)
+            x = _normalized(x, conv, norm, groups)  # type: ignore[arg-type]
         return x.mean(2)
 
 

@@ -158,7 +158,7 @@ def probed_rates(
     """
     import torch
 
-    from tsdg.job import keep_freed_memory
+    from tsdg.memory import keep_freed_memory
     from tsdg.train import choose_device
 
     chosen = choose_device(device)

@@ -47,7 +47,7 @@ def export(options: argparse.Namespace) -> None:
 
     from tsdg.bundle.export import Bar, export, summary
     from tsdg.bundle.model import write_onnx
-    from tsdg.job import keep_freed_memory
+    from tsdg.memory import keep_freed_memory
     from tsdg.study import Study
 
     study = Study.load(options.params, options.set)

@@ -10,7 +10,7 @@ from tsdg import methods, records
 from tsdg.current import is_current
 from tsdg.data.toy import TARGET, generate
 from tsdg.errors import InputError
-from tsdg.job import keep_freed_memory
+from tsdg.memory import keep_freed_memory
 from tsdg.methods.plugins import blamed
 from tsdg.records import Run
 from tsdg.study import Study
