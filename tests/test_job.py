@@ -5,7 +5,7 @@ import yaml
 
 import tsdg.current
 import tsdg.job
-from conftest import write_tiny
+from tiny_study import write_tiny
 from tsdg import records
 from tsdg.cli import main
 from tsdg.records import Run, run_path

@@ -83,6 +83,10 @@ def test_an_incomplete_record_is_not_written(tmp_path):
         (lambda text: text.replace('"simulated"', '"simulation"'), "data lacks simulated"),
         (lambda text: text.replace('"config":{', '"config":null,"c":{'), "config is no JSON object"),
         (lambda text: json.dumps({**json.loads(text), "sources": ["S", "X"]}), "validation accuracy of X"),
+        (
+            lambda text: text.replace('"validation":{', '"validation":{"X":{"accuracy":1.0},', 1),
+            "validation accuracy of X, which are no sources",
+        ),
         (lambda text: json.dumps({**json.loads(text), "checkpoints": []}), "no checkpoint"),
         (lambda text: text.replace('"finished"', '"diverged"'), "diverged_at"),
         (

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from conftest import FIGURES, PARAMS
+from tiny_study import FIGURES, PARAMS
 from tsdg.errors import InputError
 from tsdg.records import Run
 from tsdg.study import Study, pack_shapes

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from conftest import write_tiny
+from tiny_study import write_tiny
 from tsdg.batches import Windows
 from tsdg.data.windows import VALIDATION, WindowedDataset, split, write
 from tsdg.errors import InputError

@@ -17,7 +17,7 @@ from tqdm import tqdm
 from tsdg.batches import Windows
 from tsdg.data.windows import WindowedDataset
 from tsdg.memory import keep_freed_memory
-from tsdg.records import Run
+from tsdg.records import Run, source_accuracy
 from tsdg.study import Study
 from tsdg.train import Pack, Progress
 
@@ -63,12 +63,11 @@ def main() -> None:
     for variant, target, part, number in tqdm(missing):
         seeds = {**dict.fromkeys(PARTS, 0), part: number}
         last = Parted(study, dataset, variant, target, seeds).train()[0]["checkpoints"][-1]
-        validation = [metrics["accuracy"] for metrics in last["validation"].values()]
         row = {
             **dict(zip(KEYS, (variant, target, part, number), strict=True)),
             "accuracy": last["target"]["accuracy"],
             "ece": last["target"]["ece"],
-            "validation_accuracy": sum(validation) / len(validation),
+            "validation_accuracy": source_accuracy(last),
         }
         pd.DataFrame([row]).to_csv(options.out, mode="a", header=not options.out.exists(), index=False)
 

@@ -153,12 +153,11 @@ class Report(Progress):
         self.bar.update(iterations)
 
     def checkpoint(self, run: Run, checkpoint: Mapping[str, Any]) -> None:
-        validation = [scores["accuracy"] for scores in checkpoint["validation"].values()]
         target = checkpoint["target"]
         where = f"{run.variant} target {run.target} seed {run.seed} draw {run.draw}"
         self.bar.write(
             f"{where} iteration {checkpoint['iteration']}: "
-            f"source validation {100 * sum(validation) / len(validation):.1f} %, "
+            f"source validation {100 * records.source_accuracy(checkpoint):.1f} %, "
             f"target {100 * target['accuracy']:.1f} %, ECE {100 * target['ece']:.1f} %",
             file=sys.stdout,
         )

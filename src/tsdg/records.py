@@ -219,6 +219,12 @@ def read(path: str | Path) -> dict[str, Any]:
     return record
 
 
+def source_accuracy(checkpoint: Mapping[str, Any]) -> float:
+    """Validation accuracy of a record's checkpoint, the mean over the source domains."""
+    accuracies = [scores["accuracy"] for scores in checkpoint["validation"].values()]
+    return math.fsum(accuracies) / len(accuracies)
+
+
 def check_run(path: str | Path, record: Mapping[str, Any], run: Run) -> None:
     """Raise `InputError` unless the record says that it is of this run: a record copied elsewhere lies."""
     if record["run"] != asdict(run):
@@ -291,6 +297,8 @@ def _problem(record: Any) -> str | None:
     for checkpoint in record["checkpoints"]:
         if missing := sorted(sources - set(checkpoint["validation"])):
             return f"a checkpoint lacks the validation accuracy of {', '.join(missing)}"
+        if unknown := sorted(set(checkpoint["validation"]) - sources):
+            return f"a checkpoint has a validation accuracy of {', '.join(unknown)}, which are no sources"
         if len(set(map(len, checkpoint["target"].get("reliability", {}).values()))) > 1:
             return "the lists of a checkpoint's reliability differ in length"
     if len(set(map(len, record["losses"].values()))) > 1:

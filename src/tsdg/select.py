@@ -172,11 +172,7 @@ def _outcome(run: Run, folder: Path, checkpoint: str, current: Callable) -> _Out
     facts = (str(config["protocol"]), config["iterations"], data["simulated"], data["fingerprint"])
     if record["status"] == "diverged":
         return _Outcome(run, False, float("nan"), None, dict.fromkeys(METRICS), *facts)
-    sources = record["sources"]
-    scored = [
-        (fsum(c["validation"][domain]["accuracy"] for domain in sources) / len(sources), c)
-        for c in record["checkpoints"]
-    ]
+    scored = [(records.source_accuracy(c), c) for c in record["checkpoints"]]
     validation, chosen = scored[-1] if checkpoint == "last" else max(scored, key=lambda pair: pair[0])
     metrics = {name: chosen["target"][name] for name in METRICS} | {"windows": chosen["target"].get("n")}
     return _Outcome(run, True, validation, chosen["iteration"], metrics, *facts)

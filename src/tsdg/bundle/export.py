@@ -231,9 +231,7 @@ def current_validation(
             records.check_run(path, record, run)
             current = is_current(record, config, study.hparams(run), fingerprint)
             if current and record["status"] == "finished":
-                validation = record["checkpoints"][-1]["validation"]
-                accuracies = [validation[domain]["accuracy"] for domain in record["sources"]]
-                found.setdefault(run.draw, []).append(fsum(accuracies) / len(accuracies))
+                found.setdefault(run.draw, []).append(records.source_accuracy(record["checkpoints"][-1]))
     return found
 
 

@@ -1,0 +1,52 @@
+"""Every checkpoint of every record in a folder as one table, a csv. ::
+
+    python docs/experiments/checkpoints.py results/runs/bearings --out docs/data/bearings_checkpoints.csv
+
+``validation_*`` are means over the source domains. A diverged run has the checkpoints before it diverged.
+"""
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+from tqdm import tqdm
+
+from tsdg import records
+
+METRICS = ("accuracy", "ece")
+
+
+def rows(record: dict) -> list[dict]:
+    """A row for each checkpoint."""
+    run, seconds = record["run"], record["timing"]["seconds_per_iteration"]
+    return [
+        {
+            **run,
+            "iteration": checkpoint["iteration"],
+            **{metric: checkpoint["target"][metric] for metric in METRICS},
+            "validation_accuracy": records.source_accuracy(checkpoint),
+            "status": record["status"],
+            "seconds": seconds * checkpoint["iteration"],
+        }
+        for checkpoint in record["checkpoints"]
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("runs", type=Path, help="folder with records in it, at any depth")
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    paths = sorted(options.runs.rglob("seed*/*.json"))
+    if not paths:
+        parser.error(f"{options.runs} has no records (seed*/*.json)")
+    table = pd.DataFrame([row for path in tqdm(paths) for row in rows(records.read(path))])
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    table.round(6).to_csv(options.out, index=False, lineterminator="\n")
+    print(f"{options.out}: {len(paths)} runs, {len(table)} checkpoints")
+
+
+if __name__ == "__main__":
+    main()

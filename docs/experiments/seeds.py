@@ -1,0 +1,172 @@
+"""What a seed is worth: spread over seeds, differences paired by seed, and how many seeds would show them.
+
+Reads what `checkpoints.py` wrote, prints tables in Markdown and draws every seed's accuracy. ::
+
+    python docs/experiments/seeds.py docs/data/bearings_checkpoints.csv --baseline erm --targets A E \\
+        --variants ours-learned ours-metadata --figure docs/images/bearings_seeds.png
+"""
+
+import argparse
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from scipy import stats
+
+from tsdg.figures.forest import interval
+from tsdg.figures.style import BASELINE, COLUMN, OURS, PAPER, style
+from tsdg.tables import paper_numbers
+
+RUN = ["dataset", "variant", "target", "seed"]
+POINTS = (3, 5, 7, 10)
+LARGEST = 10_000
+
+
+def last(table: pd.DataFrame) -> pd.DataFrame:
+    """The last checkpoint of each run."""
+    return table.loc[table.groupby(RUN)["iteration"].idxmax()].sort_values(RUN, ignore_index=True)
+
+
+def seeds_needed(difference: float, spread: float, power: float = 0.8, level: float = 0.05) -> int | None:
+    """Pairs for which a two-sided paired t-test finds a difference with the given power.
+
+    Parameters
+    ----------
+    difference, spread : float
+        Mean of the differences and their standard deviation.
+
+    Returns
+    -------
+    int or None
+        None for more than 10,000.
+    """
+    for n in range(2, LARGEST + 1):
+        edge = stats.t.ppf(1 - level / 2, n - 1)
+        shift = abs(difference) / spread * math.sqrt(n)
+        if stats.nct.sf(edge, n - 1, shift) + stats.nct.cdf(-edge, n - 1, shift) >= power:
+            return n
+    return None
+
+
+def spread(runs: pd.DataFrame) -> pd.DataFrame:
+    """Mean, standard deviation, smallest and largest accuracy over seeds, in percent."""
+    rows = []
+    for (target, variant), part in runs.groupby(["target", "variant"], sort=False):
+        values = 100 * part["accuracy"].to_numpy()
+        low, high = interval(values)
+        rows.append(
+            {
+                "target": target, "variant": variant, "seeds": len(values), "mean": values.mean(),
+                "95% interval": f"{low:.1f} to {high:.1f}", "s.d.": values.std(ddof=1), "least": values.min(),
+                "most": values.max(), "ECE": 100 * part["ece"].mean(),
+                "source validation": 100 * part["validation_accuracy"].mean(),
+            }
+        )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def differences(runs: pd.DataFrame, baseline: str) -> pd.DataFrame:
+    """Accuracy less the baseline's of the same seed and target, in points."""
+    wide = runs.pivot(index=["target", "seed"], columns="variant", values="accuracy")
+    rows = []
+    for variant in wide.columns.drop(baseline):
+        paired = 100 * (wide[variant] - wide[baseline]).dropna()
+        for target, part in paired.groupby("target"):
+            values = part.to_numpy()
+            low, high = interval(values)
+            deviation = values.std(ddof=1)
+            rows.append(
+                {
+                    "target": target, "variant": variant, "pairs": len(values), "mean": values.mean(),
+                    "95% interval": f"{low:.1f} to {high:.1f}", "s.d.": deviation,
+                    "above": f"{(values > 0).sum()} of {len(values)}",
+                    **{f"seeds for {p} points": seeds_needed(p, deviation) or f"> {LARGEST}" for p in POINTS},
+                }
+            )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def validation_says(table: pd.DataFrame) -> pd.DataFrame:
+    """Rank correlation of source validation and target accuracy, over seeds and along training."""
+    rows = []
+    for (target, variant), part in table.groupby(["target", "variant"], sort=False):
+        ends = last(part)
+        within = [
+            stats.spearmanr(run["validation_accuracy"], run["accuracy"]).statistic
+            for _, run in part.groupby("seed")
+        ]
+        best = part.loc[part.groupby("seed")["validation_accuracy"].idxmax()]
+        oracle = part.groupby("seed")["accuracy"].max()
+        rows.append(
+            {
+                "target": target, "variant": variant, "seeds": len(ends),
+                "over seeds": stats.spearmanr(ends["validation_accuracy"], ends["accuracy"]).statistic,
+                "along training": np.nanmean(within), "last": 100 * ends["accuracy"].mean(),
+                "best by validation": 100 * best["accuracy"].mean(), "best of all": 100 * oracle.mean(),
+            }
+        )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def draw(runs: pd.DataFrame, variants: list[str], targets: list[str], path: Path) -> None:
+    """Every seed's accuracy, the mean with its interval, and the paper's number as a line."""
+    paper = paper_numbers("bearings").set_index(["row", "target", "metric"])["value"]
+    with style():
+        figure = Figure(figsize=(2 * COLUMN, 0.5 + 0.42 * len(variants)), layout="constrained")
+        axes = figure.subplots(1, len(targets), sharey=True, squeeze=False)[0]
+        for ax, target in zip(axes, targets, strict=True):
+            for y, variant in enumerate(variants):
+                color = OURS if variant.startswith("ours") else BASELINE
+                here = (runs["variant"] == variant) & (runs["target"] == target)
+                values = 100 * runs.loc[here, "accuracy"].to_numpy()
+                ax.plot(
+                    values, np.full(len(values), y - 0.18), "o", color=color, markersize=3, alpha=0.45, mew=0
+                )
+                ax.plot(interval(values), [y + 0.12] * 2, color=color, linewidth=1.2)
+                ax.plot(values.mean(), y + 0.12, "|", color=color, markersize=6, mew=1.4)
+                if (key := (variant, target, "accuracy")) in paper.index:
+                    ax.plot(paper[key], y + 0.12, "D", color=PAPER, markersize=3.5, mew=0)
+            ax.set(title=f"target {target}", xlabel="accuracy (%)", ylim=(len(variants) - 0.5, -0.5))
+            ax.grid(axis="x")
+        axes[0].set_yticks(range(len(variants)), variants)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, dpi=200)
+
+
+def show(title: str, table: pd.DataFrame) -> None:
+    """Print a table in Markdown."""
+    print(f"\n### {title}\n\n| {' | '.join(table.columns)} |\n|{'---|' * len(table.columns)}")
+    for row in table.itertuples(index=False):
+        print("| " + " | ".join(f"{v:.1f}" if isinstance(v, float) else str(v) for v in row) + " |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("checkpoints", type=Path)
+    parser.add_argument("--dataset", default="bearings")
+    parser.add_argument("--baseline", default="erm")
+    parser.add_argument("--variants", nargs="+", required=True)
+    parser.add_argument("--targets", nargs="+", required=True)
+    parser.add_argument("--figure", type=Path)
+    options = parser.parse_args()
+    table = pd.read_csv(options.checkpoints)
+    variants = [options.baseline, *options.variants]
+    table = table[
+        (table["dataset"] == options.dataset)
+        & table["variant"].isin(variants)
+        & table["target"].isin(options.targets)
+    ]
+    runs = last(table)
+    show("Accuracy on the target over seeds (%)", spread(runs))
+    show(f"Less {options.baseline} of the same seed (points)", differences(runs, options.baseline))
+    show("What source validation says: rank correlations, and accuracy by choice (%)", validation_says(table))
+    if options.figure:
+        draw(runs, variants, options.targets, options.figure)
+
+
+if __name__ == "__main__":
+    main()
