@@ -50,17 +50,25 @@ def seeds_needed(difference: float, spread: float, power: float = 0.8, level: fl
     return None
 
 
+def prediction(values: np.ndarray, seeds: int = 3, confidence: float = 0.95) -> tuple[float, float]:
+    """Where the mean of so many new seeds lies, as Student's t says."""
+    error = values.std(ddof=1) * math.sqrt(1 / len(values) + 1 / seeds)
+    half = stats.t.ppf((1 + confidence) / 2, len(values) - 1) * error
+    return values.mean() - half, values.mean() + half
+
+
 def spread(runs: pd.DataFrame) -> pd.DataFrame:
     """Mean, standard deviation, smallest and largest accuracy over seeds, in percent."""
     rows = []
     for (target, variant), part in runs.groupby(["target", "variant"], sort=False):
         values = 100 * part["accuracy"].to_numpy()
-        low, high = interval(values)
         rows.append(
             {
                 "target": target, "variant": variant, "seeds": len(values), "mean": values.mean(),
-                "95% interval": f"{low:.1f} to {high:.1f}", "s.d.": values.std(ddof=1), "least": values.min(),
-                "most": values.max(), "ECE": 100 * part["ece"].mean(),
+                "95% interval": "{:.1f} to {:.1f}".format(*interval(values)),
+                "mean of three new seeds": "{:.1f} to {:.1f}".format(*prediction(values)),
+                "s.d.": values.std(ddof=1), "least": values.min(), "most": values.max(),
+                "ECE": 100 * part["ece"].mean(),
                 "source validation": 100 * part["validation_accuracy"].mean(),
             }
         )  # fmt: skip
