@@ -160,6 +160,23 @@ def test_a_kept_run_counts_for_another_job(job, project, monkeypatch):
     assert sorted(files(project / "runs")) == [run_path(run("A"))]
 
 
+def test_a_record_that_another_job_was_faster_with_is_kept(job, project, monkeypatch):
+    real, kept = tsdg.job.train, {}
+
+    def overtaken(*args, **kwargs):
+        with monkeypatch.context() as patch:
+            patch.setattr(tsdg.job, "train", real)
+            assert job() == (0, [run("A")])
+        kept.update(files(project / "runs"))
+        return real(*args, **kwargs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tsdg.job, "train", overtaken)
+        job()
+    assert kept
+    assert files(project / "runs") == kept
+
+
 def test_a_kept_run_of_another_setting_does_not_count(job, project, monkeypatch):
     with monkeypatch.context() as patch:
         interrupt_after(patch, 1)

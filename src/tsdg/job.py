@@ -62,7 +62,10 @@ def train_job(
     def valid(run: Run, folder: Path) -> bool:
         return not force and _is_current(folder, run, config, hparams[run], prepared)
 
-    places = {run: next((f for f in (out, out / STAGING) if valid(run, f)), None) for run in runs}
+    def place(run: Run) -> Path | None:
+        return next((folder for folder in (out, out / STAGING) if valid(run, folder)), None)
+
+    places = {run: place(run) for run in runs}
     missing = [run for run in runs if places[run] is None]
     if len(missing) < len(runs):
         print(f"{len(runs) - len(missing)} of {len(runs)} runs are recorded already", flush=True)
@@ -79,8 +82,10 @@ def train_job(
         staging = out / STAGING if len(runs) > 1 else out
 
         def finished(run: Run, record: Mapping[str, Any]) -> None:
-            records.write(staging / records.run_path(run), record)
-            places[run] = staging
+            places[run] = place(run)  # the same job, cancelled on a cluster and still ending, may be faster
+            if places[run] is None:
+                records.write(staging / records.run_path(run), record)
+                places[run] = staging
 
         method = config["method"]
         with blamed(methods.get(method), method), Report(len(missing), config["iterations"]) as progress:
