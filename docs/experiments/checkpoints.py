@@ -2,7 +2,7 @@
 
     python docs/experiments/checkpoints.py results/runs/bearings --out docs/data/bearings_checkpoints.csv
 
-``validation_*`` are means over the source domains. A diverged run has the checkpoints before it diverged.
+``validation_accuracy`` is the mean over the source domains. A diverged run has the checkpoints before it.
 """
 
 import argparse

@@ -119,7 +119,7 @@ def validation_says(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw(runs: pd.DataFrame, variants: list[str], targets: list[str], path: Path) -> None:
-    """Every seed's accuracy, the mean with its interval, and the paper's number as a line."""
+    """Every seed's accuracy, the mean with its interval, and the paper's number as a diamond."""
     paper = paper_numbers("bearings").set_index(["row", "target", "metric"])["value"]
     with style():
         figure = Figure(figsize=(2 * COLUMN, 0.5 + 0.42 * len(variants)), layout="constrained")

@@ -37,8 +37,7 @@ class Bar(Report):
     """As of a training, without a target to report on."""
 
     def checkpoint(self, run: Run, checkpoint: Mapping[str, Any]) -> None:
-        accuracies = [scores["accuracy"] for scores in checkpoint["validation"].values()]
-        mean = 100 * sum(accuracies) / len(accuracies)
+        mean = 100 * records.source_accuracy(checkpoint)
         self.bar.write(
             f"{run.variant} iteration {checkpoint['iteration']}: source validation {mean:.1f} %",
             file=sys.stdout,

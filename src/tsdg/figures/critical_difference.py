@@ -6,7 +6,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from tsdg.figures.style import LINE, OURS, PAGE, PAPER, save, style, unparsed, wrapped, write_below
+from tsdg.figures.style import LINE, OURS, PAGE, PAPER, plain, save, style, unparsed, wrapped, write_below
 from tsdg.ranking import ALPHA, Ranking, posthocs
 
 
@@ -23,7 +23,7 @@ def critical_difference(
         names = {variant: variant for variant in names}
     ours = {names[variant] for variant in layout["ours"] if variant in names}
     bars = ["Bars join methods that were not told apart."] if ranking.friedman < ALPHA else []
-    text = [line.replace("$", r"\$") for line in wrapped([*bars, *remarks])]
+    text = [plain(line) for line in wrapped([*bars, *remarks])]
     foot = LINE * len(text) + 0.15
     with style():
         figure = Figure(figsize=(PAGE, 1.0))

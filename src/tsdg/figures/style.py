@@ -51,12 +51,13 @@ def save(figure: Figure, out_folder: str | Path, name: str) -> list[Path]:
     return paths
 
 
+def plain(text: str) -> str:
+    """A text whose dollars matplotlib draws, in place of taking them for mathematics."""
+    return text.replace("$", r"\$")
+
+
 def unparsed(layout: Mapping[str, Any]) -> dict[str, Any]:
-    """A layout whose dollars matplotlib draws, in place of taking them for mathematics."""
-
-    def plain(text: str) -> str:
-        return text.replace("$", r"\$")
-
+    """A layout whose labels and titles are `plain`."""
     return {
         **layout,
         "labels": {row: plain(label) for row, label in layout["labels"].items()},
