@@ -1,0 +1,92 @@
+"""Which classes fail on the target, and whether the target's own batch statistics would save them.
+
+A trained network is evaluated as always, by the running averages of its sources' batches, and once more with
+all of the target's windows as one batch that gives the statistics. ::
+
+    python docs/experiments/target_statistics.py --data results/data/bearings --targets A E --seeds 0 1
+
+The confusion of each training is added to the csv, the number of windows of each pair of classes; what stands
+there already is not trained again.
+"""
+
+import argparse
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+from tqdm import tqdm
+
+from tsdg.batches import Windows
+from tsdg.data.windows import WindowedDataset
+from tsdg.memory import keep_freed_memory
+from tsdg.records import Run
+from tsdg.study import Study
+from tsdg.train import Pack, Progress
+
+KEYS = ["dataset", "variant", "target", "seed"]
+STATISTICS = ("sources", "target")
+
+
+@torch.no_grad()
+def predicted(pack: Pack, statistics: str) -> tuple[np.ndarray, np.ndarray]:
+    """Predicted and true classes of the target's windows."""
+    rows = torch.from_numpy(pack.sources[0].evaluation[pack.runs[0].target])[None]
+    network = pack.method.network.train(statistics == "target")
+    parts = rows.split(256, dim=1) if statistics == "sources" else [rows]
+    logits = torch.cat([network(pack.windows[part][0]) for part in parts], dim=1)
+    return logits[0].argmax(-1).numpy(), pack.windows.labels[rows[0]].numpy()
+
+
+def confusion(pack: Pack, statistics: str) -> pd.DataFrame:
+    """Windows of each pair of true and predicted class."""
+    guesses, labels = predicted(pack, statistics)
+    names = np.array(pack.dataset.card["classes"])
+    pairs = pd.DataFrame({"label": names[labels], "predicted": names[guesses]})
+    return pairs.value_counts(sort=False).rename("windows").reset_index().assign(statistics=statistics)
+
+
+def recall(table: pd.DataFrame) -> pd.DataFrame:
+    """Share of each class's windows that are right, and of all windows, in percent."""
+    group = [*KEYS, "statistics"]
+    counts = table.assign(right=table["windows"].where(table["label"] == table["predicted"], 0))
+    of_class, of_all = (
+        counts.groupby(keys)[["right", "windows"]].sum() for keys in ([*group, "label"], group)
+    )
+    share = 100 * of_class["right"] / of_class["windows"]
+    return share.unstack().assign(all=100 * of_all["right"] / of_all["windows"]).reset_index()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--params", type=Path, default=Path("params.yaml"))
+    parser.add_argument("--data", type=Path, required=True, help="folder of the prepared data set")
+    parser.add_argument("--variants", nargs="+", default=["erm"])
+    parser.add_argument("--targets", nargs="+", required=True)
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0])
+    parser.add_argument("--set", action="append", default=[], help="as for tsdg train")
+    parser.add_argument("--out", type=Path, default=Path("target_statistics.csv"))
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    keep_freed_memory()
+    study, dataset = Study.load(options.params, options.set), WindowedDataset.load(options.data)
+    done = pd.read_csv(options.out) if options.out.exists() else pd.DataFrame(columns=KEYS)
+    wanted = product([dataset.card["name"]], options.variants, options.targets, options.seeds)
+    missing = [row for row in wanted if row not in set(done[KEYS].itertuples(index=False, name=None))]
+    for name, variant, target, seed in tqdm(missing):
+        run = Run(name, variant, target, seed, "fixed")
+        config, hparams = study.config(name, variant), study.hparams(run)
+        pack = Pack(dataset, Windows(dataset), [run], config, [hparams], Progress())
+        pack.train()
+        table = pd.concat([confusion(pack, statistics) for statistics in STATISTICS])
+        table = table.assign(dataset=name, variant=variant, target=target, seed=seed)
+        columns = [*KEYS, "statistics", "label", "predicted", "windows"]
+        table[columns].to_csv(options.out, mode="a", header=not options.out.exists(), index=False)
+    print(recall(pd.read_csv(options.out)).to_string(index=False, float_format="%.0f"))
+
+
+if __name__ == "__main__":
+    main()
