@@ -206,14 +206,19 @@ def test_padding_is_that_of_training(bundle, tiny, tmp_path):
     assert len(predict(bundle, tmp_path / "new.csv")[0]) == 1
 
 
-@pytest.mark.parametrize("broken", ["card.json", "weights.safetensors", "format", "classes"])
-def test_a_damaged_bundle_is_refused(bundle, tmp_path, broken):
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda folder, card: (folder / "card.json").write_bytes(b"\0" * 5),
+        lambda folder, card: (folder / "card.json").write_text("[" * 100_000),
+        lambda folder, card: (folder / "card.json").write_text(json.dumps(card | {"format": 9})),
+        lambda folder, card: (folder / "card.json").write_text(json.dumps(card | {"classes": ["a"] * 3})),
+        lambda folder, card: (folder / "weights.safetensors").write_bytes(b"\0" * 5),
+    ],
+)
+def test_a_damaged_bundle_is_refused(bundle, tmp_path, damage):
     bundle.save(tmp_path)
-    if broken in ("format", "classes"):
-        card = bundle.card | {"format": 9} if broken == "format" else bundle.card | {"classes": ["a"] * 3}
-        (tmp_path / "card.json").write_text(json.dumps(card))
-    else:
-        (tmp_path / broken).write_bytes(b"\0" * 5)
+    damage(tmp_path, bundle.card)
     with pytest.raises(InputError, match="make it again with `tsdg export`"):
         Bundle.load(tmp_path)
 

@@ -83,6 +83,7 @@ def other_signals(folder):
         (lambda folder: os.truncate(folder / "signals.npy", 0), "signals.npy: unreadable"),
         (lambda folder: os.truncate(folder / "windows.parquet", 100), "windows.parquet: unreadable"),
         (lambda folder: (folder / "card.json").write_text("{"), "card.json: unreadable"),
+        (lambda folder: (folder / "card.json").write_text("[" * 100_000), "card.json: unreadable"),
         (lambda folder: (folder / "card.json").write_text("{}"), "card.json: field `name`"),
         (other_signals, "signals.npy: float32 (9, 2)"),
         (replace_table(table().assign(label=7)), "labels outside 0 to 1"),

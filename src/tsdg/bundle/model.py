@@ -80,7 +80,7 @@ class Bundle:
                 raise InputError(f"{folder}: not a bundle, {name} is missing; {_REMEDY}")
         try:
             card = json.loads((folder / CARD).read_text(encoding="utf-8"))
-        except ValueError as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise InputError(f"{folder / CARD}: unreadable ({error}); {_REMEDY}") from None
         missing = [key for key in _KEYS if key not in card] if isinstance(card, dict) else list(_KEYS)
         if missing or card["format"] != FORMAT:

@@ -98,7 +98,7 @@ class WindowedDataset:
             raise InputError(f"{folder}: not a prepared data set, {', '.join(missing)} missing; {_REMEDY}")
         try:
             card = json.loads((folder / CARD).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise InputError(f"{folder / CARD}: unreadable ({error}); {_REMEDY}") from None
         try:
             windows = pd.read_parquet(folder / WINDOWS)
