@@ -11,6 +11,7 @@ from tsdg import records
 from tsdg.cli import main
 from tsdg.errors import InputError
 from tsdg.records import Run
+from tsdg.study import Study
 from tsdg.toy import figures, tables
 from tsdg.toy.train import train
 
@@ -105,6 +106,21 @@ def test_figures_are_reproducible(toy_study, runs, tmp_path):
         first, second = (getattr(figures, name)(toy_study, runs, tmp_path / part) for part in "12")
         assert [path.suffix for path in first] == [".pdf", ".png"]
         assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+
+
+def test_every_variant_is_drawn(toy_params, base, tmp_path, monkeypatch):
+    variants = {f"v{i}": {"label": f"{i} $", "method": "erm"} for i in range(11)}
+    study = Study(toy_params | {"toy": toy_params["toy"] | {"variants": variants, "ours": []}})
+    for run in study.toy_runs():
+        one = base | {"run": base["run"] | {"variant": run.variant, "seed": run.seed}, "stopped_at": 1}
+        records.write(tmp_path / records.run_path(run), one)
+    drawn = []
+    monkeypatch.setattr(figures, "save", lambda figure, *_: drawn.append(figure))
+    figures.divergence_vs_risk(study, tmp_path, tmp_path)
+    (legend,) = drawn[0].legends
+    assert [text.get_text() for text in legend.get_texts()] == [rf"{i} \$" for i in range(11)]
+    looks = {(handle.get_marker(), handle.get_color()) for handle in legend.legend_handles}
+    assert len(looks) == 11
 
 
 @pytest.mark.parametrize(

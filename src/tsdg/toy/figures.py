@@ -1,5 +1,6 @@
 """The figures of the toy study: what the data look like, and divergence against target risk."""
 
+from itertools import cycle, product
 from pathlib import Path
 
 import numpy as np
@@ -8,10 +9,12 @@ from matplotlib.lines import Line2D
 
 from tsdg.data.toy import CLASSES, DOMAINS, LENGTH, generate
 from tsdg.figures import BASELINE, FAINT, OURS, PAGE, save, style
+from tsdg.figures.style import plain
 from tsdg.study import Study
 from tsdg.toy.tables import MEAN, rank_correlation, runs
 
 COLORS = ("#333333", "#0072B2", "#56B4E9", "#009E73", "#7FC9B0", "#CC79A7", "#E5B8CF", "#E69F00", "#D55E00")
+MARKERS = "os^v"
 SHIFT = 28  # between the two channels, in units of the signal
 
 
@@ -60,18 +63,25 @@ def divergence_vs_risk(study: Study, runs_folder: str | Path, out: str | Path) -
         figure = Figure(figsize=(PAGE, 3.1))
         left, right = figure.subplots(1, 2, sharex=True, sharey=True)
         handles = []
-        for color, (variant, entry) in zip(COLORS, study.toy["variants"].items(), strict=False):
+        looks = cycle(product(MARKERS, COLORS))
+        for (marker, color), (variant, entry) in zip(looks, study.toy["variants"].items(), strict=False):
             own = table[table["variant"] == variant]
             if own.empty:
                 continue
             ended = own["status"] == "stopped"
-            left.plot(own["divergence"][ended], own["target_risk"][ended], "o", color=color, ms=3, alpha=0.75)
-            left.plot(own["divergence"][~ended], own["target_risk"][~ended], "o", mfc="none", mec=color, ms=3)
+            left.plot(
+                own["divergence"][ended], own["target_risk"][ended], marker, color=color, ms=3, alpha=0.75
+            )
+            left.plot(
+                own["divergence"][~ended], own["target_risk"][~ended], marker, mfc="none", mec=color, ms=3
+            )
             x, y = own["divergence"], own["target_risk"]
-            right.plot(x.mean(), y.mean(), "o", color=color, ms=4)
+            right.plot(x.mean(), y.mean(), marker, color=color, ms=4)
             if len(own) > 1:
                 right.errorbar(x.mean(), y.mean(), y.std(), x.std(), color=color, elinewidth=0.8)
-            handles.append(Line2D([], [], color=color, marker="o", ms=4, linestyle="", label=entry["label"]))
+            handles.append(
+                Line2D([], [], color=color, marker=marker, ms=4, linestyle="", label=plain(entry["label"]))
+            )
         if (table["status"] == "not stopped").any():
             label = "stopping rule never met"
             hollow = Line2D([], [], color=FAINT, marker="o", mfc="none", ms=4, linestyle="", label=label)
