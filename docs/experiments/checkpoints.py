@@ -2,7 +2,8 @@
 
     python docs/experiments/checkpoints.py results/runs/bearings --out docs/data/bearings_checkpoints.csv
 
-``validation_accuracy`` is the mean over the source domains. A diverged run has the checkpoints before it.
+``validation_accuracy`` is the mean over the source domains; ``cross_entropy`` and ``consistency``, not yet
+multiplied by λ, are parts of the loss there. A diverged run has the checkpoints before it.
 """
 
 import argparse
@@ -14,17 +15,23 @@ from tqdm import tqdm
 from tsdg import records
 
 METRICS = ("accuracy", "ece")
+LOSSES = ("cross_entropy", "consistency")
 
 
 def rows(record: dict) -> list[dict]:
     """A row for each checkpoint."""
-    run, seconds = record["run"], record["timing"]["seconds_per_iteration"]
+    run, seconds, losses = record["run"], record["timing"]["seconds_per_iteration"], record["losses"]
     return [
         {
             **run,
             "iteration": checkpoint["iteration"],
             **{metric: checkpoint["target"][metric] for metric in METRICS},
             "validation_accuracy": records.source_accuracy(checkpoint),
+            **{
+                name: losses[name][losses["iteration"].index(checkpoint["iteration"])]
+                for name in LOSSES
+                if name in losses
+            },
             "status": record["status"],
             "seconds": seconds * checkpoint["iteration"],
         }
