@@ -51,7 +51,9 @@ def seeds_needed(difference: float, spread: float, power: float = 0.8, level: fl
 
 
 def prediction(values: np.ndarray, seeds: int = 3, confidence: float = 0.95) -> tuple[float, float]:
-    """Where the mean of so many new seeds lies, as Student's t says."""
+    """Where the mean of so many new seeds lies, as Student's t says; NaN for fewer than two values."""
+    if len(values) < 2:
+        return math.nan, math.nan
     error = values.std(ddof=1) * math.sqrt(1 / len(values) + 1 / seeds)
     half = stats.t.ppf((1 + confidence) / 2, len(values) - 1) * error
     return values.mean() - half, values.mean() + half
@@ -67,7 +69,7 @@ def spread(runs: pd.DataFrame) -> pd.DataFrame:
                 "target": target, "variant": variant, "seeds": len(values), "mean": values.mean(),
                 "95% interval": "{:.1f} to {:.1f}".format(*interval(values)),
                 "mean of three new seeds": "{:.1f} to {:.1f}".format(*prediction(values)),
-                "s.d.": values.std(ddof=1), "least": values.min(), "most": values.max(),
+                "s.d.": 100 * part["accuracy"].std(), "least": values.min(), "most": values.max(),
                 "ECE": 100 * part["ece"].mean(),
                 "source validation": 100 * part["validation_accuracy"].mean(),
             }
@@ -84,13 +86,16 @@ def differences(runs: pd.DataFrame, baseline: str) -> pd.DataFrame:
         for target, part in paired.groupby("target"):
             values = part.to_numpy()
             low, high = interval(values)
-            deviation = values.std(ddof=1)
+            deviation = part.std()
+            needed = (
+                {} if len(values) < 2 else {p: seeds_needed(p, deviation) or f"> {LARGEST}" for p in POINTS}
+            )
             rows.append(
                 {
                     "target": target, "variant": variant, "pairs": len(values), "mean": values.mean(),
                     "95% interval": f"{low:.1f} to {high:.1f}", "s.d.": deviation,
                     "above": f"{(values > 0).sum()} of {len(values)}",
-                    **{f"seeds for {p} points": seeds_needed(p, deviation) or f"> {LARGEST}" for p in POINTS},
+                    **{f"seeds for {p} points": needed.get(p, "") for p in POINTS},
                 }
             )  # fmt: skip
     return pd.DataFrame(rows)
