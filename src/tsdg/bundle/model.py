@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from tsdg.data.windows import read_card
 from tsdg.errors import InputError
 from tsdg.networks import Network, build
 
@@ -78,10 +79,7 @@ class Bundle:
         for name in (CARD, WEIGHTS):
             if not (folder / name).is_file():
                 raise InputError(f"{folder}: not a bundle, {name} is missing; {_REMEDY}")
-        try:
-            card = json.loads((folder / CARD).read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            raise InputError(f"{folder / CARD}: unreadable ({error}); {_REMEDY}") from None
+        card = read_card(folder / CARD, _REMEDY)
         missing = [key for key in _KEYS if key not in card] if isinstance(card, dict) else list(_KEYS)
         if missing or card["format"] != FORMAT:
             what = (

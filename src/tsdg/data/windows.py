@@ -96,10 +96,7 @@ class WindowedDataset:
         missing = [name for name in FILES if not (folder / name).is_file()]
         if missing:
             raise InputError(f"{folder}: not a prepared data set, {', '.join(missing)} missing; {_REMEDY}")
-        try:
-            card = json.loads((folder / CARD).read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            raise InputError(f"{folder / CARD}: unreadable ({error}); {_REMEDY}") from None
+        card = read_card(folder / CARD, _REMEDY)
         try:
             windows = pd.read_parquet(folder / WINDOWS)
         except (OSError, ValueError) as error:  # pyarrow's errors are ValueErrors
@@ -124,6 +121,20 @@ class WindowedDataset:
         if fault:
             raise InputError(f"{folder / WINDOWS}: {fault}; {_REMEDY}")
         return cls(signals, windows, card)
+
+
+def read_card(path: Path, remedy: str) -> Any:
+    """What the JSON of a card holds, whatever it is.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read; the message ends in the remedy.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{path}: unreadable ({error}); {remedy}") from None
 
 
 def window_starts(length: int, stride: int, samples: int) -> np.ndarray:
