@@ -9,16 +9,15 @@ A row for each training is added to the csv; what stands there already is not tr
 says how much accuracy moves with each part alone.
 """
 
-import argparse
-from pathlib import Path
+from itertools import product
 
 import pandas as pd
 import torch
+import trainings
 from tqdm import tqdm
 
 from tsdg.batches import Windows
 from tsdg.data.windows import WindowedDataset
-from tsdg.memory import keep_freed_memory
 from tsdg.records import Run, source_accuracy
 from tsdg.study import Study
 from tsdg.train import Pack, Progress
@@ -48,25 +47,15 @@ class Parted(Pack):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--params", type=Path, default=Path("params.yaml"))
-    parser.add_argument("--data", type=Path, required=True, help="folder of the prepared data set")
+    parser = trainings.parser(__doc__, "seed_parts.csv")
     parser.add_argument("--variant", default="erm")
     parser.add_argument("--target", required=True)
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--numbers", nargs="+", type=int, default=[1, 2, 3, 4, 5], help="seeds of the part")
-    parser.add_argument("--set", action="append", default=[], help="as for tsdg train")
-    parser.add_argument("--out", type=Path, default=Path("seed_parts.csv"))
     options = parser.parse_args()
-    torch.set_num_threads(1)
-    keep_freed_memory()
-    study, dataset = Study.load(options.params, options.set), WindowedDataset.load(options.data)
-    done = pd.read_csv(options.out) if options.out.exists() else pd.DataFrame(columns=KEYS)
-    wanted = [(options.variant, options.target, part, n) for part in options.parts for n in options.numbers]
-    missing = [row for row in wanted if row not in set(done[KEYS].itertuples(index=False, name=None))]
-    for variant, target, part, number in tqdm(missing):
+    study, dataset = trainings.opened(options)
+    wanted = product([options.variant], [options.target], options.parts, options.numbers)
+    for variant, target, part, number in tqdm(trainings.missing(options.out, KEYS, wanted)):
         seeds = {**dict.fromkeys(PARTS, 0), part: number}
         last = Parted(study, dataset, variant, target, seeds).train()[0]["checkpoints"][-1]
         row = {
@@ -75,7 +64,7 @@ def main() -> None:
             "ece": last["target"]["ece"],
             "validation_accuracy": source_accuracy(last),
         }
-        pd.DataFrame([row]).to_csv(options.out, mode="a", header=not options.out.exists(), index=False)
+        trainings.add(pd.DataFrame([row]), options.out)
     print(summary(pd.read_csv(options.out)).to_string(index=False, float_format="%.1f"))
 
 

@@ -9,20 +9,16 @@ The confusion of each training is added to the csv, the number of windows of eac
 there already is not trained again.
 """
 
-import argparse
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import torch
+import trainings
 from tqdm import tqdm
 
 from tsdg.batches import Windows
-from tsdg.data.windows import WindowedDataset
-from tsdg.memory import keep_freed_memory
 from tsdg.records import Run
-from tsdg.study import Study
 from tsdg.train import Pack, Progress
 
 KEYS = ["dataset", "variant", "target", "seed"]
@@ -59,24 +55,14 @@ def recall(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--params", type=Path, default=Path("params.yaml"))
-    parser.add_argument("--data", type=Path, required=True, help="folder of the prepared data set")
+    parser = trainings.parser(__doc__, "target_statistics.csv")
     parser.add_argument("--variants", nargs="+", default=["erm"])
     parser.add_argument("--targets", nargs="+", required=True)
     parser.add_argument("--seeds", nargs="+", type=int, default=[0])
-    parser.add_argument("--set", action="append", default=[], help="as for tsdg train")
-    parser.add_argument("--out", type=Path, default=Path("target_statistics.csv"))
     options = parser.parse_args()
-    torch.set_num_threads(1)
-    keep_freed_memory()
-    study, dataset = Study.load(options.params, options.set), WindowedDataset.load(options.data)
-    done = pd.read_csv(options.out) if options.out.exists() else pd.DataFrame(columns=KEYS)
+    study, dataset = trainings.opened(options)
     wanted = product([dataset.card["name"]], options.variants, options.targets, options.seeds)
-    missing = [row for row in wanted if row not in set(done[KEYS].itertuples(index=False, name=None))]
-    for name, variant, target, seed in tqdm(missing):
+    for name, variant, target, seed in tqdm(trainings.missing(options.out, KEYS, wanted)):
         run = Run(name, variant, target, seed, "fixed")
         config, hparams = study.config(name, variant), study.hparams(run)
         pack = Pack(dataset, Windows(dataset), [run], config, [hparams], Progress())
@@ -84,7 +70,7 @@ def main() -> None:
         table = pd.concat([confusion(pack, statistics) for statistics in STATISTICS])
         table = table.assign(dataset=name, variant=variant, target=target, seed=seed)
         columns = [*KEYS, "statistics", "label", "predicted", "windows"]
-        table[columns].to_csv(options.out, mode="a", header=not options.out.exists(), index=False)
+        trainings.add(table[columns], options.out)
     print(recall(pd.read_csv(options.out)).to_string(index=False, float_format="%.0f"))
 
 
