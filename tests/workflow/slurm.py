@@ -5,12 +5,15 @@ import shutil
 import socket
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
+
+import psutil
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol")
 ETC = Path("/etc/slurm")
 CONFIG = """\
-ClusterName=test
+ClusterName={cluster}
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={controller_port}
 SlurmdPort={node_port}
@@ -53,6 +56,7 @@ class Slurm:
 
     def __init__(self, folder: Path):
         self.folder, self.host = folder, socket.gethostname().partition(".")[0]
+        self.cluster = f"test{os.getpid()}"
         self.daemons: list[subprocess.Popen] = []
         self.links = {name: ETC / name for name in ("slurm.conf", "gres.conf")}
 
@@ -76,8 +80,9 @@ class Slurm:
             (self.folder / name).mkdir()
         controller_port, node_port = _free_ports(2)
         config = CONFIG.format(
-            host=self.host, folder=self.folder, controller_port=controller_port, node_port=node_port
-        )
+            cluster=self.cluster, host=self.host, folder=self.folder, controller_port=controller_port,
+            node_port=node_port,
+        )  # fmt: skip
         (self.folder / "slurm.conf").write_text(config)
         # A GPU is a device file to Slurm; every machine has this one.
         (self.folder / "gres.conf").write_text(f"NodeName={self.host} Name=gpu File=/dev/null\n")
@@ -115,6 +120,15 @@ class Slurm:
         ]
         return sorted(found, key=lambda job: int(job["JobId"]))
 
+    def processes(self) -> list[psutil.Process]:
+        """All processes of jobs, also of jobs that Slurm has given up."""
+        found = []
+        for process in psutil.process_iter():
+            with suppress(psutil.Error):
+                if process.environ().get("SLURM_CLUSTER_NAME") == self.cluster:
+                    found.append(process)
+        return found
+
     def stop(self) -> None:
         self("scancel", "--full", "--user=root")
         for daemon in reversed(self.daemons):
@@ -125,6 +139,8 @@ class Slurm:
                 daemon.kill()
         for link in self.links.values():
             link.unlink(missing_ok=True)
+        for process in self.processes():  # what a cancelled job left behind
+            process.kill()
 
     def _daemon(self, *command: str) -> None:
         with (self.folder / f"{command[0]}.out").open("w") as output:

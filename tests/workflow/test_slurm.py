@@ -3,11 +3,12 @@
 import re
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
+import psutil
 import pytest
 import torch
 from slurm import Slurm
@@ -79,6 +80,18 @@ class Cluster(Workflow):
         return int(found[1]), found[2]
 
 
+@contextmanager
+def dead(processes: Sequence[psutil.Process]) -> Iterator[None]:
+    """Processes that do nothing more, as those of a node without power."""
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            process.suspend()
+    yield
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+
+
 def test_cancelled_timed_out_and_on_a_node_that_dies(
     finished: Workflow, slurm: Slurm, tmp_path: Path
 ) -> None:
@@ -98,9 +111,10 @@ def test_cancelled_timed_out_and_on_a_node_that_dies(
         assert 1 <= len(timed_out) < 6, "the job should hang after the first run and before the last"
 
         cluster.wait(process, "further runs of vrex", lambda: len(cluster.kept("vrex")) > len(timed_out))
-        slurm("scontrol", "update", f"nodename={slurm.host}", "state=down", "reason=test")
-        slurm("scontrol", "update", f"nodename={slurm.host}", "state=resume")
-        died = cluster.kept("vrex")
+        with dead(slurm.processes()):
+            slurm("scontrol", "update", f"nodename={slurm.host}", "state=down", "reason=test")
+            slurm("scontrol", "update", f"nodename={slurm.host}", "state=resume")
+            died = cluster.kept("vrex")
         assert process.wait(timeout=400) == 0, cluster.output
     assert (tmp_path / table).exists()
     assert len(cluster.records()) == 9
