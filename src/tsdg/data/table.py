@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
-import scipy.signal
+import scipy
 
 from tsdg.data.recordings import Columns, Recording, Source, open_source, plain
 from tsdg.data.windows import window_starts, write
