@@ -41,7 +41,7 @@ class Parted(Pack):
         self.method = self._method()
         with torch.no_grad():
             for weight in self.method.network.parameters():
-                weight *= 1 + DIGIT * seeds["rounding"]
+                weight.mul_(1 + DIGIT * seeds["rounding"])
         self.seeds = [seeds["batches"]]
         self.augmentation = self._augmentation()
 
