@@ -198,7 +198,7 @@ def test_simulated_rows_have_every_trap_and_every_domain(tmp_path):
 def test_real_rows_are_never_overwritten(tmp_path):
     prepared(tmp_path, rows(128))
     before = (tmp_path / CSV).read_bytes()
-    with pytest.raises(InputError, match="not simulated, and it would be lost"):
+    with pytest.raises(InputError, match="not simulated, which would be lost"):
         simulate_hhar(tmp_path)
     assert (tmp_path / CSV).read_bytes() == before
     for option in ({"rows": 9}, {"seed": -1}):

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from tsdg.data.hhar import SIMULATED_COLUMN
 from tsdg.data.recordings import FILE, Block, Columns, Progress, Recording, Source, open_source
+from tsdg.data.simulated import SIMULATED_COLUMN
 from tsdg.data.table import GAP, IRREGULAR, RATES_DIFFER, backbone, domain_places, natural, prepare
 from tsdg.data.windows import TRAIN, VALIDATION, WindowedDataset, split
 from tsdg.errors import InputError

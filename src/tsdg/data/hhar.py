@@ -19,6 +19,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 
+from tsdg.data.simulated import SIMULATED_COLUMN
 from tsdg.data.windows import write
 from tsdg.errors import InputError
 
@@ -31,7 +32,6 @@ PLACES = dict(zip("ABCDEFGHIJKL", product(USERS, MODELS), strict=True))
 WINDOW = 128
 SCALE = 20
 GAP = 5  # sample periods
-SIMULATED_COLUMN = "simulated_by_tsdg"  # which simulated raw tables have beside the official columns
 
 _TEXTS = ("User", "Model", "Device", "gt")
 _TYPES = {"Creation_Time": pa.int64()} | dict.fromkeys("xyz", pa.float32())

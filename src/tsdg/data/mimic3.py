@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from tsdg.data.hhar import SIMULATED_COLUMN
+from tsdg.data.simulated import is_simulated
 from tsdg.data.windows import write
 from tsdg.errors import InputError
 
@@ -191,15 +191,6 @@ def raw_files(raw: str | Path) -> dict[str, Path]:
     if missing:
         raise InputError(f"{raw}: {', '.join(missing)} missing (.csv or .csv.gz); {_REMEDY}")
     return found
-
-
-def is_simulated(path: Path) -> bool:
-    """Whether a raw table says that `tsdg` simulated it."""
-    try:
-        with pa.input_stream(path) as file:  # decompresses what ends in .gz
-            return SIMULATED_COLUMN.encode() in file.read(1000).splitlines()[0]
-    except (OSError, IndexError):
-        return False
 
 
 def cohort(paths: dict[str, Path]) -> tuple[pd.DataFrame, dict[str, int]]:

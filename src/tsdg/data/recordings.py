@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
-from tsdg.data.hhar import SIMULATED_COLUMN
+from tsdg.data.simulated import SIMULATED_COLUMN
 from tsdg.errors import InputError
 from tsdg.suggest import nearest
 

@@ -24,6 +24,7 @@ from tsdg.data.bearings import (
     is_simulated,
     read_table,
 )
+from tsdg.data.simulated import refuse_to_replace
 from tsdg.errors import InputError
 
 RATE = NORMAL_SAMPLING_RATE  # everything is simulated at 48 kHz, then decimated as the official files are
@@ -119,11 +120,7 @@ def simulate_bearings(
     table = read_table()
     numbers = sorted({view.number for view in choose(table)}) if location == "sensor" else list(table.index)
     paths = [out / f"{number}.mat" for number in numbers]
-    real = [path.name for path in paths if path.exists() and not is_simulated(path)]
-    if real:
-        raise InputError(
-            f"{out}: holds {', '.join(real)}, not simulated, and they would be lost; choose another folder"
-        )
+    refuse_to_replace(paths, is_simulated)
     try:
         out.mkdir(parents=True, exist_ok=True)
         for done, (number, path) in enumerate(zip(numbers, paths, strict=True), start=1):

@@ -14,7 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from tsdg.data.hhar import CLASSES, CSV, MODELS, NO_LABEL, SIMULATED_COLUMN, is_simulated
+from tsdg.data.hhar import CLASSES, CSV, MODELS, NO_LABEL, is_simulated
+from tsdg.data.simulated import SIMULATED_COLUMN, refuse_to_replace
 from tsdg.errors import InputError
 
 USERS = ("a", "b", "c", "d")  # d, like others in the official file, is in no domain
@@ -84,8 +85,7 @@ def simulate_hhar(
     if seed < 0:
         raise InputError(f"seed: {seed} is negative; give 0 or more")
     path = Path(out) / CSV
-    if path.exists() and not is_simulated(path):
-        raise InputError(f"{out}: holds {CSV}, not simulated, and it would be lost; choose another folder")
+    refuse_to_replace([path], is_simulated)
     seconds = rows / (2 * len(USERS) * sum(RATES.values()))  # of each user and device
     phones = [(user, model, number) for model in MODELS for number in (1, 2) for user in USERS]
     partial = path.with_name(f".{path.name}.partial")

@@ -15,8 +15,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 
-from tsdg.data.hhar import SIMULATED_COLUMN
-from tsdg.data.mimic3 import TABLES, is_simulated
+from tsdg.data.mimic3 import TABLES
+from tsdg.data.simulated import SIMULATED_COLUMN, is_simulated, refuse_to_replace
 from tsdg.errors import InputError
 
 
@@ -100,16 +100,7 @@ def simulate_mimic3(
     if seed < 0:
         raise InputError(f"seed: {seed} is negative; give 0 or more")
     out = Path(out)
-    real = [
-        path.name
-        for name in TABLES
-        for end in (".csv", ".csv.gz")
-        if (path := out / f"{name}{end}").exists() and not is_simulated(path)
-    ]
-    if real:
-        raise InputError(
-            f"{out}: holds {', '.join(real)}, not simulated, and they would be lost; choose another folder"
-        )
+    refuse_to_replace((out / f"{name}{end}" for name in TABLES for end in (".csv", ".csv.gz")), is_simulated)
     rng = np.random.default_rng([seed, 0])
     stays = _stays(patients, rng)
     paths = [out / f"{name}.csv" for name in TABLES]

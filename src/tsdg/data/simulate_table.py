@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from tsdg.data.hhar import SIMULATED_COLUMN
+from tsdg.data.simulated import SIMULATED_COLUMN, is_simulated, refuse_to_replace
 from tsdg.errors import InputError
 
 FILE = "recordings.csv"
@@ -67,8 +67,7 @@ def simulate_table(
     if not seconds >= 5:
         raise InputError(f"seconds: {seconds} is too short; give at least 5")
     path = Path(out) / FILE
-    if path.exists() and SIMULATED_COLUMN not in path.open(encoding="utf-8", errors="replace").readline():
-        raise InputError(f"{out}: holds {FILE}, not simulated, and it would be lost; choose another folder")
+    refuse_to_replace([path], is_simulated)
     partial = path.with_name(f".{path.name}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

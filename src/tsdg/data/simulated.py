@@ -1,0 +1,35 @@
+"""What says that raw files are simulated, and the guard over files that are not."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pyarrow as pa
+
+from tsdg.errors import InputError
+
+SIMULATED_COLUMN = "simulated_by_tsdg"  # which simulated tables have beside the official columns
+
+
+def is_simulated(path: Path) -> bool:
+    """Whether the header of a csv, compressed or not, says that `tsdg` simulated it."""
+    try:
+        with pa.input_stream(path) as file:  # decompresses what ends in .gz
+            return SIMULATED_COLUMN.encode() in file.read(1000).splitlines()[0]
+    except (OSError, IndexError):
+        return False
+
+
+def refuse_to_replace(paths: Iterable[Path], is_simulated: Callable[[Path], bool]) -> None:
+    """See that writing simulated files to `paths` loses no real ones.
+
+    Raises
+    ------
+    InputError
+        If some are there that are not simulated.
+    """
+    real = [path for path in paths if path.exists() and not is_simulated(path)]
+    if real:
+        names = ", ".join(path.name for path in real)
+        raise InputError(
+            f"{real[0].parent}: holds {names}, not simulated, which would be lost; choose another folder"
+        )
