@@ -1,7 +1,8 @@
 """Which classes fail on the target, and whether the target's own batch statistics would save them.
 
-A trained network is evaluated as always, by the running averages of its sources' batches, and once more with
-all of the target's windows as one batch that gives the statistics. ::
+A trained network is evaluated as always, by the running averages of its sources' batches, and once more
+by statistics of the target: all its windows as one batch, minibatches of all classes, or one class's windows
+at a time, as of a machine that is in one state. ::
 
     python docs/experiments/target_statistics.py --data results/data/bearings --targets A E --seeds 0 1
 
@@ -22,17 +23,29 @@ from tsdg.records import Run
 from tsdg.train import Pack, Progress
 
 KEYS = ["dataset", "variant", "target", "seed"]
-STATISTICS = ("sources", "target")
+STATISTICS = ("sources", "target", "minibatch", "class")
+
+
+def batches(statistics: str, labels: torch.Tensor, size: int) -> list[torch.Tensor]:
+    """Windows that go through the network together."""
+    if statistics == "class":
+        return [torch.nonzero(labels == label).flatten() for label in labels.unique()]
+    if statistics == "minibatch":
+        order = torch.randperm(len(labels), generator=torch.Generator().manual_seed(0))
+        return list(order.split(size))
+    return list(torch.arange(len(labels)).split(256 if statistics == "sources" else len(labels)))
 
 
 @torch.no_grad()
 def predicted(pack: Pack, statistics: str) -> tuple[np.ndarray, np.ndarray]:
     """Predicted and true classes of the target's windows."""
-    rows = torch.from_numpy(pack.sources[0].evaluation[pack.runs[0].target])[None]
-    network = pack.method.network.train(statistics == "target")
-    parts = rows.split(256, dim=1) if statistics == "sources" else [rows]
-    logits = torch.cat([network(pack.windows[part][0]) for part in parts], dim=1)
-    return logits[0].argmax(-1).numpy(), pack.windows.labels[rows[0]].numpy()
+    rows = torch.from_numpy(pack.sources[0].evaluation[pack.runs[0].target])
+    labels = pack.windows.labels[rows]
+    network = pack.method.network.train(statistics != "sources")
+    guesses = torch.empty_like(labels)
+    for batch in batches(statistics, labels, pack.config["batch_size"]):
+        guesses[batch] = network(pack.windows[rows[None, batch]][0])[0].argmax(-1)
+    return guesses.numpy(), labels.numpy()
 
 
 def confusion(pack: Pack, statistics: str) -> pd.DataFrame:
