@@ -16,6 +16,8 @@ import numpy as np
 import pandas as pd
 import torch
 import trainings
+from compare import over_targets
+from seeds import show
 from tqdm import tqdm
 
 from tsdg.batches import Windows
@@ -84,7 +86,10 @@ def main() -> None:
         table = table.assign(dataset=name, variant=variant, target=target, seed=seed)
         columns = [*KEYS, "statistics", "label", "predicted", "windows"]
         trainings.add(table[columns], options.out)
-    print(recall(pd.read_csv(options.out)).to_string(index=False, float_format="%.0f"))
+    table = recall(pd.read_csv(options.out))
+    show("right of each class (%)", table)
+    named = table.assign(variant=table["variant"] + ", " + table["statistics"], all=table["all"] / 100)
+    show("right of all windows (%)", over_targets(named, "all"))
 
 
 if __name__ == "__main__":
