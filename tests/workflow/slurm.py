@@ -140,7 +140,8 @@ class Slurm:
         for link in self.links.values():
             link.unlink(missing_ok=True)
         for process in self.processes():  # what a cancelled job left behind
-            process.kill()
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
 
     def _daemon(self, *command: str) -> None:
         with (self.folder / f"{command[0]}.out").open("w") as output:

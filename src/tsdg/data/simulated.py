@@ -19,7 +19,7 @@ def is_simulated(path: Path) -> bool:
         return False
 
 
-def refuse_to_replace(paths: Iterable[Path], is_simulated: Callable[[Path], bool]) -> None:
+def refuse_to_replace(paths: Iterable[Path], simulated: Callable[[Path], bool]) -> None:
     """See that writing simulated files to `paths` loses no real ones.
 
     Raises
@@ -27,7 +27,7 @@ def refuse_to_replace(paths: Iterable[Path], is_simulated: Callable[[Path], bool
     InputError
         If some are there that are not simulated.
     """
-    real = [path for path in paths if path.exists() and not is_simulated(path)]
+    real = [path for path in paths if path.exists() and not simulated(path)]
     if real:
         names = ", ".join(path.name for path in real)
         raise InputError(
