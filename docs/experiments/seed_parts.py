@@ -30,12 +30,8 @@ KEYS = ["variant", "target", "part", "number"]
 class Parted(Pack):
     """A run whose split, batches (with augmentation), weights and rounding have seeds of their own."""
 
-    def __init__(
-        self, study: Study, dataset: WindowedDataset, variant: str, target: str, seeds: dict[str, int]
-    ):
-        name = dataset.card["name"]
-        run = Run(name, variant, target, seeds["split"], "fixed")
-        config, hparams = study.config(name, variant), study.hparams(run)
+    def __init__(self, study: Study, dataset: WindowedDataset, run: Run, seeds: dict[str, int]):
+        config, hparams = study.config(run.dataset, run.variant), study.hparams(run)
         super().__init__(dataset, Windows(dataset), [run], config, [hparams], Progress())
         self.seeds = [seeds["weights"]]
         self.method = self._method()
@@ -53,11 +49,12 @@ def main() -> None:
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--numbers", nargs="+", type=int, default=[1, 2, 3, 4, 5], help="seeds of the part")
     options = parser.parse_args()
-    study, dataset = trainings.opened(options)
+    study, name, dataset = trainings.opened(options)
     wanted = product([options.variant], [options.target], options.parts, options.numbers)
     for variant, target, part, number in tqdm(trainings.missing(options.out, KEYS, wanted)):
         seeds = {**dict.fromkeys(PARTS, 0), part: number}
-        last = Parted(study, dataset, variant, target, seeds).train()[0]["checkpoints"][-1]
+        run = Run(name, variant, target, seeds["split"], "fixed")
+        last = Parted(study, dataset, run, seeds).train()[0]["checkpoints"][-1]
         row = {
             **dict(zip(KEYS, (variant, target, part, number), strict=True)),
             "accuracy": last["target"]["accuracy"],

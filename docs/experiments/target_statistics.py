@@ -75,9 +75,9 @@ def main() -> None:
     parser.add_argument("--targets", nargs="+", required=True)
     parser.add_argument("--seeds", nargs="+", type=int, default=[0])
     options = parser.parse_args()
-    study, dataset = trainings.opened(options)
-    wanted = product([dataset.card["name"]], options.variants, options.targets, options.seeds)
-    for name, variant, target, seed in tqdm(trainings.missing(options.out, KEYS, wanted)):
+    study, name, dataset = trainings.opened(options)
+    wanted = product([name], options.variants, options.targets, options.seeds)
+    for _, variant, target, seed in tqdm(trainings.missing(options.out, KEYS, wanted)):
         run = Run(name, variant, target, seed, "fixed")
         config, hparams = study.config(name, variant), study.hparams(run)
         pack = Pack(dataset, Windows(dataset), [run], config, [hparams], Progress())

@@ -19,16 +19,18 @@ def parser(description: str | None, out: str) -> argparse.ArgumentParser:
     )
     options.add_argument("--params", type=Path, default=Path("params.yaml"))
     options.add_argument("--data", type=Path, required=True, help="folder of the prepared data set")
+    options.add_argument("--dataset", help="data set of the study, if not the one that was prepared")
     options.add_argument("--set", action="append", default=[], help="as for tsdg train")
     options.add_argument("--out", type=Path, default=Path(out), help="csv that is added to")
     return options
 
 
-def opened(options: argparse.Namespace) -> tuple[Study, WindowedDataset]:
-    """The study and the data set, in a process that is set as `tsdg train` sets it on a CPU."""
+def opened(options: argparse.Namespace) -> tuple[Study, str, WindowedDataset]:
+    """The study, the data set's name and its windows, in a process that is set as `tsdg train` on a CPU."""
     torch.set_num_threads(1)
     keep_freed_memory()
-    return Study.load(options.params, options.set), WindowedDataset.load(options.data)
+    windows = WindowedDataset.load(options.data)
+    return Study.load(options.params, options.set), options.dataset or windows.card["name"], windows
 
 
 def missing(out: Path, keys: Sequence[str], wanted: Iterable[tuple]) -> list[tuple]:
