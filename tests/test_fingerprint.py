@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import inspect
+import subprocess
 import sys
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 import tsdg
 from tsdg import methods
-from tsdg.fingerprint import code_fingerprint
+from tsdg.fingerprint import code_fingerprint, modules_fingerprint
 from tsdg.methods import METHODS
 
 SOURCE = '''
@@ -136,17 +137,14 @@ def _tsdg_modules_of(module):
 SILENT = {f"tsdg.{name}" for name in ("errors", "suggest", "fingerprint", "machine", "records", "methods")}
 
 
-@pytest.mark.parametrize(
-    "name", ["ours-learned", "rsc-ours-metadata", "cdann", "vrex", "mixup", "mldg", "correlation"]
-)
-def test_every_module_behind_a_method_counts(name, monkeypatch):
-    behind, todo = set(), ["tsdg.train", methods.get(name).__module__]
+def _not_read(monkeypatch, fingerprint, start):
+    """Modules behind some that their fingerprint does not read, and all of them."""
+    behind, todo = set(), list(start)
     while todo:
         module = todo.pop()
         if module not in behind | SILENT:
             behind.add(module)
             todo += _tsdg_modules_of(importlib.import_module(module))
-    assert len(behind) > 10
     read, seen = Path.read_text, set()
 
     def recorded(path, *args, **kwargs):
@@ -155,9 +153,40 @@ def test_every_module_behind_a_method_counts(name, monkeypatch):
 
     monkeypatch.setattr(Path, "read_text", recorded)
     forget()
-    code_fingerprint(name)
-    unseen = [module for module in behind if Path(inspect.getfile(sys.modules[module])).resolve() not in seen]
-    assert not unseen
+    fingerprint()
+    files = {module: Path(inspect.getfile(sys.modules[module])).resolve() for module in behind}
+    return [module for module, file in files.items() if file not in seen], behind
+
+
+@pytest.mark.parametrize(
+    "name", ["ours-learned", "rsc-ours-metadata", "cdann", "vrex", "mixup", "mldg", "correlation"]
+)
+def test_every_module_behind_a_method_counts(name, monkeypatch):
+    start = ["tsdg.train", methods.get(name).__module__]
+    unread, behind = _not_read(monkeypatch, lambda: code_fingerprint(name), start)
+    assert len(behind) > 10
+    assert not unread
+
+
+@pytest.mark.parametrize(
+    ("name", "one"),
+    [
+        ("data.table", "tsdg.data.recordings"),
+        ("data.hhar", "tsdg.data.windows"),
+        ("data.mimic3", "tsdg.data.simulated"),
+        ("figures.accuracy", "tsdg.tables"),
+    ],
+)
+def test_every_module_behind_another_result_counts(name, one, monkeypatch):
+    unread, behind = _not_read(monkeypatch, lambda: modules_fingerprint(name), [f"tsdg.{name}"])
+    assert one in behind
+    assert not unread
+
+
+def test_a_fingerprint_imports_nothing_that_is_only_drawn_with():
+    script = "import sys; from tsdg.fingerprint import *; modules_fingerprint('figures.forest');"
+    script += "sys.exit('matplotlib' in sys.modules)"
+    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 def test_an_unknown_method_has_none():

@@ -1,12 +1,14 @@
-"""A fingerprint of the code that decides a training's result; comments and docstrings do not count."""
+"""Fingerprints of the code that decides a result: layout, comments and docstrings do not count.
+
+They follow the imports inside of the package, but for modules that cannot change a number (`BESIDE`).
+"""
 
 import ast
 import hashlib
-import inspect
-from collections.abc import Iterable
+import sys
 from functools import cache
-from importlib import import_module
-from importlib.util import find_spec, resolve_name
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import resolve_name
 from pathlib import Path
 
 from tsdg import methods
@@ -17,41 +19,55 @@ BESIDE = {
 
 
 def code_fingerprint(method: str, loop: str = "train") -> str:
-    """Hash of the modules behind a method, the same for any layout, comment or docstring.
+    """Hash of the modules behind a method, so that a new or changed one leaves the results of others valid.
 
     Covers the training loop (module `loop`, named without ``tsdg.``), the module of the method's class, and
-    what they import of the package, so that a new or changed method leaves the results of the others valid.
-    Of a plug-in it covers the file, or what the class's module imports of its own package. What cannot change
-    a number (`BESIDE`) is left out.
+    what they import; of a plug-in the file, or what the class's module imports of its own package.
     """
-    return _fingerprint(methods.get(method), loop)  # type: ignore[arg-type]
+    return _digest(f"tsdg.{loop}", methods.get(method).__module__)  # type: ignore[union-attr]
+
+
+def modules_fingerprint(*modules: str) -> str:
+    """Hash of some modules of `tsdg`, named without ``tsdg.``, and of what they import of it."""
+    return _digest(*(f"tsdg.{module}" for module in modules))
 
 
 @cache
-def _fingerprint(method: type, loop: str) -> str:
+def _digest(*modules: str) -> str:
     found: set[str] = set()
-    open_ = {f"tsdg.{loop}", method.__module__}
+    open_ = set(modules)
     while open_:
         name = open_.pop()
         found.add(name)
         open_ |= _imports(name) - found - BESIDE
-    return _digest(found)
-
-
-def modules_fingerprint(*modules: str) -> str:
-    """Hash of some modules of `tsdg`, named without ``tsdg.``; comments and docstrings do not count."""
-    return _digest(f"tsdg.{module}" for module in modules)
-
-
-def _digest(modules: Iterable[str]) -> str:
     digest = hashlib.sha256()
-    for name in sorted(modules):
+    for name in sorted(found):
         digest.update(f"{name} {_canonical(ast.parse(_source(name)))}".encode())
     return digest.hexdigest()[:16]
 
 
 def _source(module: str) -> str:
-    return Path(inspect.getfile(import_module(module))).read_text(encoding="utf-8")
+    return Path(_found(module).origin or "").read_text(encoding="utf-8")
+
+
+def _found(module: str) -> ModuleSpec:
+    spec = _spec(module)
+    if spec is None:
+        raise ModuleNotFoundError(f"no module {module}")
+    return spec
+
+
+@cache
+def _spec(module: str) -> ModuleSpec | None:
+    """Where a module lies, without importing it or what it is inside of."""
+    if module in sys.modules:
+        return sys.modules[module].__spec__
+    package = module.rpartition(".")[0]
+    if not package:
+        return PathFinder.find_spec(module)
+    inside = _spec(package)
+    folders = inside and inside.submodule_search_locations
+    return PathFinder.find_spec(module, folders) if folders else None
 
 
 def _imports(name: str) -> set[str]:
@@ -64,19 +80,11 @@ def _imports(name: str) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             origin = node.module or ""
             if node.level:
-                origin = resolve_name("." * node.level + origin, import_module(name).__package__ or "")
+                origin = resolve_name("." * node.level + origin, _found(name).parent or "")
             if origin.partition(".")[0] in packages:
                 inside = {f"{origin}.{alias.name}" for alias in node.names}
-                names |= {module for module in inside if _is_module(module)} or {origin}
+                names |= {module for module in inside if _spec(module)} or {origin}
     return names
-
-
-def _is_module(name: str) -> bool:
-    """Whether a name inside a package is a module, not something that the package holds."""
-    try:
-        return find_spec(name) is not None
-    except ModuleNotFoundError:  # what it is inside of is no package
-        return False
 
 
 def _canonical(node: object) -> str:

@@ -236,9 +236,7 @@ def kind_of(wildcards):
 
 def prepare_code(wildcards):
     """Fingerprint of the code that prepares a data set."""
-    kind = kind_of(wildcards)
-    reader = ["data.recordings"] if kind == "table" else []
-    return modules_fingerprint(f"data.{kind}", "data.windows", *reader)
+    return modules_fingerprint(f"data.{kind_of(wildcards)}")
 
 
 def prepare_memory(wildcards):
@@ -428,13 +426,10 @@ def figure_layout(wildcards):
     return json.dumps(study.figure(wildcards.figure, tables), sort_keys=True)
 
 
-DRAWING = ("figures.style", "layouts", "tables")  # behind every figure
-
-
 def figure_code(wildcards):
     """Fingerprint of the code that draws a figure."""
     kind = study.figures[wildcards.figure]["kind"]
-    return modules_fingerprint(f"figures.{kind}", "figures.facets", "figures.reading", *DRAWING)
+    return modules_fingerprint(f"figures.{kind}")
 
 
 def documented():

@@ -27,7 +27,7 @@ rule hyperparameter:
         "../../environment.yml"
     params:
         values=study.hparams_table().to_csv(index=False),
-        code=modules_fingerprint("hyperparameters", "tables", "methods"),
+        code=modules_fingerprint("hyperparameters", "methods"),
         study=study_file,
         out=output_folder,
     shell:
@@ -62,7 +62,7 @@ if tabled_datasets():
         conda:
             "../../environment.yml"
         params:
-            code=modules_fingerprint("datasets", "tables"),
+            code=modules_fingerprint("datasets"),
             out=output_folder,
         shell:
             "tsdg datasets $(dirname {input.cards:q}) --out {params.out} > {log} 2>&1"
@@ -84,7 +84,7 @@ rule networks:
     conda:
         "../../environment.yml"
     params:
-        code=modules_fingerprint("architectures", "networks", "tables"),
+        code=modules_fingerprint("architectures"),
         out=output_folder,
     shell:
         "tsdg networks --out {params.out} > {log} 2>&1"

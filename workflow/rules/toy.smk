@@ -84,9 +84,7 @@ if "toy" in study.params:
                     "../../environment.yml"
                 params:
                     layout=toy_layout,
-                    code=modules_fingerprint(
-                        "toy.tables", "toy.figures", "tables", "figures.style", "data.toy"
-                    ),
+                    code=modules_fingerprint("toy.tables", "toy.figures"),
                     study=study_file,
                     kind=kind,
                     name=name,
