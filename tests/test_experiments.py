@@ -1,0 +1,76 @@
+"""What the scripts behind the reproduction compute."""
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from tsdg.figures.forest import interval
+from tsdg.records import Run
+from tsdg.study import Study
+from tsdg.train import train
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "docs/experiments"))
+compare, seed_parts, seeds, target_statistics = (
+    import_module(name) for name in ("compare", "seed_parts", "seeds", "target_statistics")
+)
+
+
+def record(params, dataset, variant, seed):
+    study, run = Study(params), Run("tiny", variant, "D", seed, "fixed")
+    return train(dataset, [run], study.config("tiny", variant), [study.hparams(run)])[0]
+
+
+def test_the_sources_statistics_are_those_of_a_record(params, tiny, tiny_folder, tmp_path, monkeypatch):
+    settings, out = tmp_path / "params.yaml", tmp_path / "out.csv"
+    settings.write_text(yaml.safe_dump(params))
+    words = f"--params {settings} --data {tiny_folder} --targets D --seeds 0 1 --out {out}"
+    monkeypatch.setattr(sys, "argv", ["target_statistics.py", *words.split()])
+    target_statistics.main()
+    first = out.read_text()
+    target_statistics.main()
+    assert out.read_text() == first  # nothing is trained twice
+    shares = target_statistics.recall(pd.read_csv(out)).set_index(["statistics", "seed"])["all"]
+    assert set(shares.index.get_level_values(0)) == set(target_statistics.STATISTICS)
+    for seed in (0, 1):
+        accuracy = record(params, tiny, "erm", seed)["checkpoints"][-1]["target"]["accuracy"]
+        assert shares["sources", seed] == pytest.approx(100 * accuracy)
+
+
+def test_the_parts_of_a_seed_make_the_seed(params, tiny):
+    study, parts = Study(params), seed_parts.PARTS
+
+    def last(seeds):
+        run = Run("tiny", "ours-learned", "D", seeds["split"], "fixed")
+        checkpoint = seed_parts.Parted(study, tiny, run, seeds).train()[0]["checkpoints"][-1]
+        return checkpoint["validation"], checkpoint["target"]
+
+    whole = record(params, tiny, "ours-learned", 1)["checkpoints"][-1]
+    ones = {**dict.fromkeys(parts, 1), "rounding": 0}
+    assert last(ones) == (whole["validation"], whole["target"])
+    for part in parts:
+        assert last({**ones, part: 2}) != last(ones), part
+
+
+def test_seeds_needed():
+    # Cohen's d of 0.5, 0.8 and 1.0 in a paired t-test, level 5%, power 80%: published tables.
+    assert [seeds.seeds_needed(d, 1) for d in (0.5, 0.8, 1.0)] == [34, 15, 10]
+
+
+def test_the_mean_of_endless_new_seeds_lies_in_the_interval_of_the_mean():
+    values = np.array([3.0, 7.0, 4.0, 9.0])
+    assert seeds.prediction(values, seeds=10**12) == pytest.approx(interval(values))
+
+
+def test_an_average_over_targets_weighs_them_alike_and_wants_them_all():
+    runs = pd.DataFrame(
+        [("erm", "A", 0.9), ("erm", "A", 0.7), ("erm", "A", 0.8), ("erm", "B", 0.4), ("vrex", "A", 0.5)],
+        columns=["variant", "target", "accuracy"],
+    )
+    erm, vrex = compare.over_targets(runs, "accuracy").to_dict("records")
+    assert erm == {"variant": "erm", "A": "80.0 ± 10.0 (3)", "B": "40.0", "Average": "60.0"}
+    assert vrex == {"variant": "vrex", "A": "50.0", "B": "", "Average": ""}
