@@ -1,9 +1,9 @@
 """Methods over targets, and differences between methods with the interval that targets and seeds allow.
 
-Reads what `checkpoints.py` wrote and prints tables in Markdown. ::
+Reads what `checkpoints.py` wrote, prints tables in Markdown and draws the methods that have every target. ::
 
     python docs/experiments/compare.py docs/data/bearings_checkpoints.csv \\
-        --pairs ours-learned:erm erm-augment:erm
+        --pairs ours-learned:erm erm-augment:erm --figure docs/images/bearings_targets.png
 
 A data set other than `bearings` is named before its variant: ``bearings-blocked/erm:erm``.
 """
@@ -13,10 +13,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 from scipy import stats
 from seeds import last, show
 
 from tsdg.figures.forest import interval
+from tsdg.figures.style import BASELINE, OURS, PAGE, style
 
 BASE = "bearings"
 
@@ -86,12 +88,32 @@ def differences(runs: pd.DataFrame, pairs: list[tuple[str, str]], metric: str) -
     return pd.DataFrame(rows)
 
 
+def draw(runs: pd.DataFrame, path: Path) -> None:
+    """A row a variant, from the best average down: each target's mean as its letter, their average a bar."""
+    means = 100 * runs.groupby(["variant", "target"])["accuracy"].mean().unstack().dropna()
+    means = means.loc[means.mean(axis=1).sort_values(ascending=False, kind="stable").index]
+    with style():
+        figure = Figure(figsize=(PAGE, 0.5 + 0.19 * len(means)), layout="constrained")
+        ax = figure.subplots()
+        for y, (variant, row) in enumerate(means.iterrows()):
+            color = OURS if str(variant).startswith("ours") else BASELINE
+            ax.plot(row.mean(), y, "|", color=color, markersize=11, mew=2)
+            for target, mean in row.items():
+                ax.text(mean, y, str(target), ha="center", va="center", color=color)
+        ax.set(xlabel="accuracy (%)", xlim=(0, 101), ylim=(len(means) - 0.5, -0.5))
+        ax.set_yticks(range(len(means)), means.index)
+        ax.grid(axis="x")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, dpi=200)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("checkpoints", type=Path)
     parser.add_argument("--pairs", nargs="*", default=[], metavar="VARIANT:VARIANT")
+    parser.add_argument("--figure", type=Path)
     options = parser.parse_args()
     runs = named(last(pd.read_csv(options.checkpoints)))
     for metric in ("accuracy", "ece"):
@@ -99,6 +121,8 @@ def main() -> None:
         if options.pairs:
             pairs = [tuple(pair.split(":")) for pair in options.pairs]
             show(f"{metric}: differences (points)", differences(runs, pairs, metric))
+    if options.figure:
+        draw(runs[runs["dataset"] == BASE], options.figure)
 
 
 if __name__ == "__main__":
