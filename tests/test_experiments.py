@@ -74,3 +74,13 @@ def test_an_average_over_targets_weighs_them_alike_and_wants_them_all():
     erm, vrex = compare.over_targets(runs, "accuracy").to_dict("records")
     assert erm == {"variant": "erm", "A": "80.0 ± 10.0 (3)", "B": "40.0", "Average": "60.0"}
     assert vrex == {"variant": "vrex", "A": "50.0", "B": "", "Average": ""}
+
+
+def test_shares_of_variance():
+    targets, variants = np.array([10.0, 50.0, 90.0, 70.0]), np.array([[0.0], [3.0], [6.0]])
+    means = pd.DataFrame(targets + variants, index=["a", "b", "c"])
+    row = compare.together(means).iloc[0]
+    of_variants = np.var(variants) / (np.var(variants) + np.var(targets))
+    assert row["share of variants"] == f"{of_variants:.0%}" == "1%"
+    assert (row["share of targets"], row["share left"]) == ("99%", "0%")
+    assert row["p (Friedman)"] == "0.02"  # one order on four targets: chi-squared of 8, two degrees

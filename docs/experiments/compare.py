@@ -88,9 +88,31 @@ def differences(runs: pd.DataFrame, pairs: list[tuple[str, str]], metric: str) -
     return pd.DataFrame(rows)
 
 
+def together(means: pd.DataFrame) -> pd.DataFrame:
+    """Whether variants (rows) differ over targets (columns): Friedman's test, and shares of the variance.
+
+    What targets and variants do not explain as a sum is left: interaction, and the spread over seeds.
+    """
+    values = means.to_numpy()
+    deviation = ((values - values.mean()) ** 2).sum()
+    shares = {
+        name: values.shape[axis] * ((values.mean(axis) - values.mean()) ** 2).sum() / deviation
+        for axis, name in enumerate(("targets", "variants"))
+    }
+    test = stats.friedmanchisquare(*values)
+    row = {"variants": len(means), "targets": means.shape[1], "p (Friedman)": f"{test.pvalue:.2f}"}
+    row |= {f"share of {name}": f"{share:.0%}" for name, share in shares.items()}
+    return pd.DataFrame([row | {"share left": f"{1 - sum(shares.values()):.0%}"}])
+
+
+def target_means(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Mean over seeds in percent, a row a variant that has every target."""
+    return 100 * runs.groupby(["variant", "target"])[metric].mean().unstack().dropna()
+
+
 def draw(runs: pd.DataFrame, path: Path) -> None:
     """A row a variant, from the best average down: each target's mean as its letter, their average a bar."""
-    means = 100 * runs.groupby(["variant", "target"])["accuracy"].mean().unstack().dropna()
+    means = target_means(runs, "accuracy")
     means = means.loc[means.mean(axis=1).sort_values(ascending=False, kind="stable").index]
     with style():
         figure = Figure(figsize=(PAGE, 0.5 + 0.19 * len(means)), layout="constrained")
@@ -113,6 +135,7 @@ def main() -> None:
     )
     parser.add_argument("checkpoints", type=Path)
     parser.add_argument("--pairs", nargs="*", default=[], metavar="VARIANT:VARIANT")
+    parser.add_argument("--together", nargs="*", default=[], metavar="VARIANT", help="three or more")
     parser.add_argument("--figure", type=Path)
     options = parser.parse_args()
     runs = named(last(pd.read_csv(options.checkpoints)))
@@ -121,6 +144,9 @@ def main() -> None:
         if options.pairs:
             pairs = [tuple(pair.split(":")) for pair in options.pairs]
             show(f"{metric}: differences (points)", differences(runs, pairs, metric))
+        if options.together:
+            among = runs[runs["variant"].isin(options.together)]
+            show(f"{metric}: do they differ?", together(target_means(among, metric)))
     if options.figure:
         draw(runs[runs["dataset"] == BASE], options.figure)
 
