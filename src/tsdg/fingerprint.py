@@ -24,15 +24,20 @@ def code_fingerprint(method: str, loop: str = "train") -> str:
     Covers the training loop (module `loop`, named without ``tsdg.``), the module of the method's class, and
     what they import; of a plug-in the file, or what the class's module imports of its own package.
     """
-    return _digest(f"tsdg.{loop}", methods.get(method).__module__)  # type: ignore[union-attr]
+    return _fingerprint(methods.get(method), loop)  # type: ignore[arg-type]
 
 
+@cache
+def _fingerprint(method: type, loop: str) -> str:
+    return _digest(f"tsdg.{loop}", method.__module__)
+
+
+@cache
 def modules_fingerprint(*modules: str) -> str:
     """Hash of some modules of `tsdg`, named without ``tsdg.``, and of what they import of it."""
     return _digest(*(f"tsdg.{module}" for module in modules))
 
 
-@cache
 def _digest(*modules: str) -> str:
     found: set[str] = set()
     open_ = set(modules)
@@ -57,7 +62,6 @@ def _found(module: str) -> ModuleSpec:
     return spec
 
 
-@cache
 def _spec(module: str) -> ModuleSpec | None:
     """Where a module lies, without importing it or what it is inside of."""
     if module in sys.modules:

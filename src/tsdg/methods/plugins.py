@@ -9,6 +9,7 @@ import sys
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib.machinery import ModuleSpec
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
@@ -58,6 +59,7 @@ def load_file(path: str | Path) -> dict[str, type[Method]]:
     name = PREFIX + path.stem
     module = sys.modules[name] = ModuleType(name)
     module.__file__ = str(path.resolve())
+    module.__spec__ = ModuleSpec(name, None, origin=module.__file__)
     try:
         # Not by way of a loader, which would take a cached file for one edited in the same second.
         exec(compile(path.read_bytes(), module.__file__, "exec"), module.__dict__)
