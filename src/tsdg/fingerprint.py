@@ -47,7 +47,7 @@ def _digest(*modules: str) -> str:
         open_ |= _imports(name) - found - BESIDE
     digest = hashlib.sha256()
     for name in sorted(found):
-        digest.update(f"{name} {_canonical(ast.parse(_source(name)))}".encode())
+        digest.update(f"{name} {_text(_source(name))}".encode())
     return digest.hexdigest()[:16]
 
 
@@ -78,7 +78,7 @@ def _imports(name: str) -> set[str]:
     """Modules of `tsdg`, and of its own package, that a module imports."""
     packages = {"tsdg", name.partition(".")[0]}
     names = set()
-    for node in ast.walk(ast.parse(_source(name))):
+    for node in ast.walk(_tree(_source(name))):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names if alias.name.partition(".")[0] in packages}
         elif isinstance(node, ast.ImportFrom):
@@ -89,6 +89,16 @@ def _imports(name: str) -> set[str]:
                 inside = {f"{origin}.{alias.name}" for alias in node.names}
                 names |= {module for module in inside if _spec(module)} or {origin}
     return names
+
+
+@cache
+def _tree(source: str) -> ast.Module:
+    return ast.parse(source)
+
+
+@cache
+def _text(source: str) -> str:
+    return _canonical(_tree(source))
 
 
 def _canonical(node: object) -> str:
