@@ -453,9 +453,9 @@ def _notes(
     if simulated:
         notes.append(f"{len(simulated)} of {len(sources)} recordings are simulated.")
     if len(fast) and normal_rate == "as_is":
-        notes.append("Normal recordings are used at 48 kHz, so bandwidth alone gives that class away.")
+        notes.append(f"Normal but used at 48 kHz, so bandwidth alone tells: recordings {_list(fast.index)}.")
     elif len(fast):
-        notes.append("Normal recordings were decimated from 48 to 12 kHz.")
+        notes.append(f"Normal and decimated from 48 to 12 kHz: recordings {_list(fast.index)}.")
     if short:
         notes.append(f"Shorter than {samples} samples, and used whole: recordings {_list(short)}.")
     if len(moved):
