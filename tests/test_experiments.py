@@ -76,6 +76,15 @@ def test_an_average_over_targets_weighs_them_alike_and_wants_them_all():
     assert vrex == {"variant": "vrex", "A": "50.0", "B": "", "Average": ""}
 
 
+def test_a_variant_of_another_data_set_is_another_variant():
+    runs = pd.DataFrame(
+        [("bearings", "erm", "A", 0, 0.5), ("bearings-coin", "erm", "A", 0, 0.9)],
+        columns=["dataset", "variant", "target", "seed", "accuracy"],
+    )
+    paired = seeds.differences(seeds.named(runs), "erm")
+    assert paired[["variant", "pairs", "mean"]].values.tolist() == [["bearings-coin/erm", 1, pytest.approx(40)]]
+
+
 def test_shares_of_variance():
     targets, variants = np.array([10.0, 50.0, 90.0, 70.0]), np.array([[0.0], [3.0], [6.0]])
     means = pd.DataFrame(targets + variants, index=["a", "b", "c"])

@@ -15,18 +15,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from scipy import stats
-from seeds import last, show
+from seeds import BASE, last, named, show
 
 from tsdg.figures.forest import interval
 from tsdg.figures.style import BASELINE, OURS, PAGE, style
-
-BASE = "bearings"
-
-
-def named(runs: pd.DataFrame) -> pd.DataFrame:
-    """Runs with the data set as a part of the variant's name, unless it is `BASE`."""
-    prefix = (runs["dataset"] + "/").where(runs["dataset"] != BASE, "")
-    return runs.assign(variant=prefix + runs["variant"])
 
 
 def over_targets(runs: pd.DataFrame, metric: str) -> pd.DataFrame:

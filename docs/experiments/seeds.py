@@ -4,6 +4,8 @@ Reads what `checkpoints.py` wrote, prints tables in Markdown and draws every see
 
     python docs/experiments/seeds.py docs/data/bearings_checkpoints.csv --baseline erm --targets A E \\
         --variants ours-learned ours-metadata --figure docs/images/bearings_seeds.png
+
+A data set other than `bearings` is named before its variant: ``bearings-coin/ours-learned``.
 """
 
 import argparse
@@ -19,6 +21,7 @@ from tsdg.figures.forest import interval
 from tsdg.figures.style import BASELINE, COLUMN, OURS, PAPER, style
 from tsdg.tables import paper_numbers
 
+BASE = "bearings"
 RUN = ["dataset", "variant", "target", "seed"]
 POINTS = (3, 5, 7, 10)
 LARGEST = 10_000
@@ -27,6 +30,12 @@ LARGEST = 10_000
 def last(table: pd.DataFrame) -> pd.DataFrame:
     """The last checkpoint of each run."""
     return table.loc[table.groupby(RUN)["iteration"].idxmax()].sort_values(RUN, ignore_index=True)
+
+
+def named(table: pd.DataFrame) -> pd.DataFrame:
+    """With the data set as a part of the variant's name, unless it is `BASE`."""
+    prefix = (table["dataset"] + "/").where(table["dataset"] != BASE, "")
+    return table.assign(variant=prefix + table["variant"])
 
 
 def seeds_needed(difference: float, spread: float, power: float = 0.8, level: float = 0.05) -> int | None:
@@ -125,13 +134,14 @@ def validation_says(table: pd.DataFrame) -> pd.DataFrame:
 
 def draw(runs: pd.DataFrame, variants: list[str], targets: list[str], path: Path) -> None:
     """Every seed's accuracy, the mean with its interval, and the paper's number as a diamond."""
-    paper = paper_numbers("bearings").set_index(["row", "target", "metric"])["value"]
+    paper = paper_numbers(BASE).set_index(["row", "target", "metric"])["value"]
     with style():
         figure = Figure(figsize=(2 * COLUMN, 0.5 + 0.42 * len(variants)), layout="constrained")
         axes = figure.subplots(1, len(targets), sharey=True, squeeze=False)[0]
         for ax, target in zip(axes, targets, strict=True):
             for y, variant in enumerate(variants):
-                color = OURS if variant.startswith("ours") else BASELINE
+                row = variant.rpartition("/")[2]
+                color = OURS if row.startswith("ours") else BASELINE
                 here = (runs["variant"] == variant) & (runs["target"] == target)
                 values = 100 * runs.loc[here, "accuracy"].to_numpy()
                 ax.plot(
@@ -139,7 +149,7 @@ def draw(runs: pd.DataFrame, variants: list[str], targets: list[str], path: Path
                 )
                 ax.plot(interval(values), [y + 0.12] * 2, color=color, linewidth=1.2)
                 ax.plot(values.mean(), y + 0.12, "|", color=color, markersize=6, mew=1.4)
-                if (key := (variant, target, "accuracy")) in paper.index:
+                if (key := (row, target, "accuracy")) in paper.index:
                     ax.plot(paper[key], y + 0.12, "D", color=PAPER, markersize=3.5, mew=0)
             ax.set(title=f"target {target}", xlabel="accuracy (%)", ylim=(len(variants) - 0.5, -0.5))
             ax.grid(axis="x")
@@ -160,19 +170,14 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("checkpoints", type=Path)
-    parser.add_argument("--dataset", default="bearings")
     parser.add_argument("--baseline", default="erm")
     parser.add_argument("--variants", nargs="+", required=True)
     parser.add_argument("--targets", nargs="+", required=True)
     parser.add_argument("--figure", type=Path)
     options = parser.parse_args()
-    table = pd.read_csv(options.checkpoints)
+    table = named(pd.read_csv(options.checkpoints))
     variants = [options.baseline, *options.variants]
-    table = table[
-        (table["dataset"] == options.dataset)
-        & table["variant"].isin(variants)
-        & table["target"].isin(options.targets)
-    ]
+    table = table[table["variant"].isin(variants) & table["target"].isin(options.targets)]
     runs = last(table)
     show("Accuracy on the target over seeds (%)", spread(runs))
     show(f"Less {options.baseline} of the same seed (points)", differences(runs, options.baseline))
