@@ -81,8 +81,8 @@ def test_a_variant_of_another_data_set_is_another_variant():
         [("bearings", "erm", "A", 0, 0.5), ("bearings-coin", "erm", "A", 0, 0.9)],
         columns=["dataset", "variant", "target", "seed", "accuracy"],
     )
-    paired = seeds.differences(seeds.named(runs), "erm")
-    assert paired[["variant", "pairs", "mean"]].values.tolist() == [["bearings-coin/erm", 1, pytest.approx(40)]]
+    (paired,) = seeds.differences(seeds.named(runs), "erm").to_dict("records")
+    assert (paired["variant"], paired["pairs"], paired["mean"]) == ("bearings-coin/erm", 1, pytest.approx(40))
 
 
 def test_shares_of_variance():
