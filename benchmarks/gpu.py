@@ -15,10 +15,10 @@ import torch
 from noise import SHAPES, noise, published, settings
 
 from tsdg import methods
-from tsdg.batches import Windows, minibatches
 from tsdg.data.windows import WindowedDataset
-from tsdg.records import Run
-from tsdg.train import Pack, Progress
+from tsdg.learning.batches import Windows, minibatches
+from tsdg.runs.training import Pack, Progress
+from tsdg.study.run import Run
 
 
 class Bench:

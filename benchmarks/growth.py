@@ -16,9 +16,9 @@ from pathlib import Path
 import torch
 from noise import SHAPES, noise, settings
 
-from tsdg import records
-from tsdg.memory import keep_freed_memory
-from tsdg.train import choose_device, train
+from tsdg.runs.machine import keep_freed_memory
+from tsdg.runs.training import choose_device, train
+from tsdg.study.run import Run
 
 BASE = {"runs": 1, "domains": 7, "windows": 4_000}
 AXES = {"runs": [1, 4, 16, 64], "domains": [3, 7, 11], "windows": [4_000, 32_000, 320_000]}
@@ -35,7 +35,7 @@ def measure(folder: Path, runs: int, domains: int, windows: int, iterations: int
     dataset = noise(shape, folder, windows // shape.domains, STRIDE)
     config = settings("erm", shape, dataset.domains, iterations=iterations, evaluate_every=iterations)
     config["validation_fraction"] = 0.01
-    some = [records.Run("noise", "erm", dataset.domains[0], seed, "fixed") for seed in range(runs)]
+    some = [Run("noise", "erm", dataset.domains[0], seed, "fixed") for seed in range(runs)]
     train(dataset, some[:1], config | {"iterations": 2}, [{}], device=device)  # what costs only once
     found = train(dataset, some, config, [{}] * runs, device=device)
     an_iteration = sum(record["timing"]["seconds_per_iteration"] for record in found)
@@ -51,7 +51,7 @@ def plot(points: list[dict], path: Path) -> None:
     """Time of a run's iteration and peak memory over each axis."""
     from matplotlib.figure import Figure
 
-    from tsdg.figures import BASELINE, COLUMN, OURS, style
+    from tsdg.results.figures import BASELINE, COLUMN, OURS, style
 
     rows = (("ms a run and iteration", "seconds", 1000, BASELINE), ("peak memory (MB)", "megabytes", 1, OURS))
     with style():

@@ -19,11 +19,11 @@ import plain
 import torch
 from noise import SHAPES, Shape, noise, published, settings
 
-from tsdg import records
-from tsdg.batches import Windows, minibatches
 from tsdg.data.windows import WindowedDataset
-from tsdg.memory import keep_freed_memory
-from tsdg.train import Pack, Progress
+from tsdg.learning.batches import Windows, minibatches
+from tsdg.runs.machine import keep_freed_memory
+from tsdg.runs.training import Pack, Progress
+from tsdg.study.run import Run
 
 PLAIN = "plain"
 
@@ -83,7 +83,7 @@ def plain_loop(dataset: WindowedDataset, shape: Shape) -> Iterator[object]:
 def ours(dataset: WindowedDataset, shape: Shape, method: str) -> Iterator[object]:
     """Train a method of the package for ever, an update an iteration."""
     keep_freed_memory()
-    run = records.Run("noise", method, "A", 0, "fixed")
+    run = Run("noise", method, "A", 0, "fixed")
     config = settings(method, shape, dataset.domains, iterations=3000, evaluate_every=300)
     pack = Pack(dataset, Windows(dataset, "cpu"), [run], config, [published(method)], Progress())
     batches = minibatches(

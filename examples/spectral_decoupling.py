@@ -1,7 +1,7 @@
 """Spectral decoupling: large logits cost, so that no feature starves the others."""
 
-from tsdg.hparams import Distribution
 from tsdg.methods.base import Method, cross_entropy
+from tsdg.methods.search import Distribution
 
 
 class SpectralDecoupling(Method):

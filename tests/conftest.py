@@ -8,7 +8,7 @@ import yaml
 
 from tiny_study import FIGURES, PARAMS, TOY, write_tiny
 from tsdg.data.windows import WindowedDataset
-from tsdg.study import Study
+from tsdg.study.study import Study
 
 torch.set_num_threads(1)
 

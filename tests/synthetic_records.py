@@ -1,11 +1,11 @@
 """Run records with chosen accuracies, for tests of everything downstream of training."""
 
-from tsdg import records
-from tsdg.records import Run
+from tsdg.runs import record as records
+from tsdg.study.run import Run, run_path
 
 
 def metrics(accuracy, ece=0.1, auc=None):
-    """As `tsdg.metrics.evaluate` returns them; NLL and Brier score follow from the accuracy."""
+    """As `tsdg.learning.metrics.evaluate` returns them; NLL and Brier score follow from the accuracy."""
     follow = {"nll": 2 - accuracy, "brier": 1 - accuracy}
     return {"accuracy": accuracy, "ece": ece, **follow, "auc": auc, "n": 100}
 
@@ -50,7 +50,7 @@ def make_record(run, checkpoints=((100, 0.5, 0.5),), sources=("S", "T"), *, dive
 
 
 def save(folder, run, *args, **kwargs):
-    records.write(folder / records.run_path(run), make_record(run, *args, **kwargs))
+    records.write(folder / run_path(run), make_record(run, *args, **kwargs))
     return run
 
 

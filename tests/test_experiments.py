@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 import yaml
 
-from tsdg.figures.forest import interval
-from tsdg.records import Run
-from tsdg.study import Study
-from tsdg.train import train
+from tsdg.results.figures.forest import interval
+from tsdg.runs.training import train
+from tsdg.study.run import Run
+from tsdg.study.study import Study
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs/experiments"))
 compare, seed_parts, seeds, target_statistics = (

@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 from tqdm import tqdm
 
-from tsdg import records
+from tsdg.runs import record as records
 
 METRICS = ("accuracy", "ece")
 LOSSES = ("cross_entropy", "consistency")

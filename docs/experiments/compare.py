@@ -17,8 +17,8 @@ from matplotlib.figure import Figure
 from scipy import stats
 from seeds import BASE, last, named, show
 
-from tsdg.figures.forest import interval
-from tsdg.figures.style import BASELINE, OURS, PAGE, style
+from tsdg.results.figures.forest import interval
+from tsdg.results.figures.style import BASELINE, OURS, PAGE, style
 
 
 def over_targets(runs: pd.DataFrame, metric: str) -> pd.DataFrame:

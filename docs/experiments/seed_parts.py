@@ -16,11 +16,12 @@ import torch
 import trainings
 from tqdm import tqdm
 
-from tsdg.batches import Windows
 from tsdg.data.windows import WindowedDataset
-from tsdg.records import Run, source_accuracy
-from tsdg.study import Study
-from tsdg.train import Pack, Progress
+from tsdg.learning.batches import Windows
+from tsdg.runs.record import source_accuracy
+from tsdg.runs.training import Pack, Progress
+from tsdg.study.run import Run
+from tsdg.study.study import Study
 
 PARTS = ("split", "batches", "weights", "rounding")
 DIGIT = 2.0**-23  # the last of a 32-bit float, relative

@@ -17,9 +17,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 from scipy import stats
 
-from tsdg.figures.forest import interval
-from tsdg.figures.style import BASELINE, COLUMN, OURS, PAPER, style
-from tsdg.tables import paper_numbers
+from tsdg.results.figures.forest import interval
+from tsdg.results.figures.style import BASELINE, COLUMN, OURS, PAPER, style
+from tsdg.results.tables import paper_numbers
 
 BASE = "bearings"
 RUN = ["dataset", "variant", "target", "seed"]

@@ -20,9 +20,9 @@ from compare import over_targets
 from seeds import show
 from tqdm import tqdm
 
-from tsdg.batches import Windows
-from tsdg.records import Run
-from tsdg.train import Pack, Progress
+from tsdg.learning.batches import Windows
+from tsdg.runs.training import Pack, Progress
+from tsdg.study.run import Run
 
 KEYS = ["dataset", "variant", "target", "seed"]
 STATISTICS = ("sources", "target", "minibatch", "class")

@@ -8,8 +8,8 @@ import pandas as pd
 import torch
 
 from tsdg.data.windows import WindowedDataset
-from tsdg.memory import keep_freed_memory
-from tsdg.study import Study
+from tsdg.runs.machine import keep_freed_memory
+from tsdg.study.study import Study
 
 
 def parser(description: str | None, out: str) -> argparse.ArgumentParser:

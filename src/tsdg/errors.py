@@ -1,4 +1,7 @@
-"""The one exception for what a user can put right."""
+"""Errors that a user can put right, and the nearest valid spelling for their messages."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 
 class InputError(Exception):
@@ -6,3 +9,10 @@ class InputError(Exception):
 
     The command line prints the message alone, without a traceback, and exits with code 2.
     """
+
+
+def nearest(word: object, known: Iterable[str]) -> str:
+    """``", did you mean 'x'?"`` for the known word nearest to a misspelt one, or nothing."""
+    spelled = {str(name).lower(): str(name) for name in known}
+    match = get_close_matches(str(word).lower(), spelled, n=1, cutoff=0.5)
+    return f", did you mean {spelled[match[0]]!r}?" if match else ""

@@ -10,18 +10,18 @@ import pytest
 import torch
 
 from synthetic_records import make_record
-from tsdg import records
-from tsdg.batches import Windows
 from tsdg.bundle.export import NOBODY, export, fit_temperature, selected_draw, without_target
 from tsdg.bundle.model import Bundle, Model, write_onnx
 from tsdg.bundle.predict import predict
-from tsdg.cli import main
+from tsdg.commands.cli import main
 from tsdg.errors import InputError
-from tsdg.fingerprint import code_fingerprint
-from tsdg.networks import build
-from tsdg.records import Run
-from tsdg.study import Study
-from tsdg.train import Pack, Progress
+from tsdg.learning.batches import Windows
+from tsdg.learning.networks import build
+from tsdg.runs import record as records
+from tsdg.runs.fingerprint import code_fingerprint
+from tsdg.runs.training import Pack, Progress
+from tsdg.study.run import Run, run_path
+from tsdg.study.study import Study
 
 pytest.importorskip("safetensors")
 
@@ -85,7 +85,7 @@ def test_the_draw_is_selected_on_sources_alone(params, tmp_path):
         record = make_record(run, [(40, validation, target)], sources)
         settings = {"config": study.config("tiny", "vrex"), "hparams": study.hparams(run)}
         code = {"version": "0", "fingerprint": code_fingerprint("vrex")}
-        records.write(tmp_path / records.run_path(run), record | settings | {"code": code} | other)
+        records.write(tmp_path / run_path(run), record | settings | {"code": code} | other)
 
     for number, (validation, target) in enumerate([(0.7, 0.99), (0.9, 0.5), (0.8, 0.6)]):
         for domain in "ABCD":

@@ -9,11 +9,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from tsdg.cli import main
-from tsdg.data import fetch, hhar
+from tsdg.commands.cli import main
+from tsdg.data import fetch
+from tsdg.data.bearings.simulate import simulate_bearings
 from tsdg.data.fetch import fetch_bearings, fetch_hhar
-from tsdg.data.simulate import simulate_bearings
-from tsdg.data.simulate_hhar import simulate_hhar
+from tsdg.data.hhar import prepare as hhar
+from tsdg.data.hhar.simulate import simulate_hhar
 from tsdg.errors import InputError
 
 pytest.importorskip("pooch")

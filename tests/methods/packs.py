@@ -3,7 +3,8 @@
 import torch
 from torch import nn
 
-from tsdg import methods, networks
+from tsdg import methods
+from tsdg.learning import networks
 from tsdg.streams import torch_stream
 
 CHANNELS, LENGTH, CLASSES = 2, 9, 3

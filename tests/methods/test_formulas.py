@@ -9,15 +9,22 @@ from packs import CLASSES, batch, build
 from torch import nn
 from torch.nn import functional as F
 
-from tsdg.consistency import cosine, domain_consistency, kl, l2, pairwise_consistency, sample_consistency
-from tsdg.kernels import GAMMAS
 from tsdg.methods.adversarial import CDANN, DANN
 from tsdg.methods.alignment import coral, mmd
 from tsdg.methods.base import cross_entropy
+from tsdg.methods.consistency import (
+    cosine,
+    domain_consistency,
+    kl,
+    l2,
+    pairwise_consistency,
+    sample_consistency,
+)
+from tsdg.methods.kernels import GAMMAS
 from tsdg.methods.mldg import MLDG
 from tsdg.methods.pairs import random_cycle, take_domains
 from tsdg.methods.rsc import quantile
-from tsdg.similarity import metadata_weights, same_cluster
+from tsdg.methods.similarity import metadata_weights, same_cluster
 from tsdg.streams import numpy_stream
 
 DOUBLE = torch.double

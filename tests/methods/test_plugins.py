@@ -10,12 +10,12 @@ import torch
 
 from tsdg import methods
 from tsdg.errors import InputError
-from tsdg.fingerprint import code_fingerprint
-from tsdg.job import train_job
+from tsdg.learning.networks import build
 from tsdg.methods import METHODS, plugins
-from tsdg.networks import build
-from tsdg.records import read
-from tsdg.study import Study
+from tsdg.runs.fingerprint import code_fingerprint
+from tsdg.runs.job import train_job
+from tsdg.runs.record import read
+from tsdg.study.study import Study
 
 PROJECT = Path(__file__).parents[2]
 EXAMPLE = PROJECT / "examples/spectral_decoupling.py"
@@ -128,7 +128,7 @@ def test_another_study_does_not_know_it(study, params):
         (lambda s: s.replace("def losses", "def loss"), "SpectralDecoupling has no `losses`"),
         (
             lambda s: s.replace('Distribution(0.1, "power", (-5, -1))', "0.1"),
-            "'lambda' is no tsdg.hparams.Dist",
+            "'lambda' is no Dist",
         ),
         (lambda s: s.replace("import Distribution", "import Distributon"), "ImportError: cannot import name"),
         (lambda s: s + "\nimport sys; sys.exit(3)", "SystemExit: 3"),
@@ -199,7 +199,7 @@ def test_an_installed_package_has_methods(installed, params):
 def test_all_of_an_installed_method_counts(installed):
     before = code_fingerprint("decoupled"), code_fingerprint("erm")
     (installed / "sizes.py").write_text("def size(logits):\n    return logits.abs()\n")
-    sys.modules["tsdg.fingerprint"]._fingerprint.cache_clear()
+    sys.modules["tsdg.runs.fingerprint"]._fingerprint.cache_clear()
     assert code_fingerprint("decoupled") != before[0]
     assert code_fingerprint("erm") == before[1]
 

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 import yaml
 
-from tsdg import records
-from tsdg.cli import main
+from tsdg.commands.cli import main
 from tsdg.errors import InputError
-from tsdg.records import Run
-from tsdg.study import Study
+from tsdg.runs import record as records
+from tsdg.study.run import Run, run_path
+from tsdg.study.study import Study
 from tsdg.toy import figures, tables
 from tsdg.toy.train import train
 
@@ -44,12 +44,12 @@ def runs(toy_study, base, tmp_path):
         one["checkpoints"][0]["target"]["accuracy"] = 1 - (0.2, 0.4, 0.1, 0.3)[i]
         if i == 3:
             one |= {"status": "diverged", "diverged_at": 1, "checkpoints": []}
-        records.write(folder / records.run_path(run), one)
+        records.write(folder / run_path(run), one)
     return folder
 
 
 def test_a_record_of_something_else_is_named(toy_study, base, runs):
-    path = runs / records.run_path(toy_study.toy_runs()[0])
+    path = runs / run_path(toy_study.toy_runs()[0])
     records.write(path, {key: value for key, value in base.items() if key != "divergence"})
     with pytest.raises(InputError, match=r"seed0/fixed.json: not a record of the toy study. Delete it"):
         tables.runs(toy_study, runs)
@@ -77,7 +77,7 @@ def test_rank_correlation(toy_study, runs):
 
 
 def test_gaps_are_said(toy_study, runs):
-    (runs / records.run_path(toy_study.toy_runs()[1])).unlink()
+    (runs / run_path(toy_study.toy_runs()[1])).unlink()
     text = tables.notes(toy_study, tables.runs(toy_study, runs))
     assert "never met the stopping rule, and count as they ended: ERM 1." in text
     assert "Diverged runs, which do not count: Ours, {A, B} aligned 1." in text
@@ -113,7 +113,7 @@ def test_every_variant_is_drawn(toy_params, base, tmp_path, monkeypatch):
     study = Study(toy_params | {"toy": toy_params["toy"] | {"variants": variants, "ours": []}})
     for run in study.toy_runs():
         one = base | {"run": base["run"] | {"variant": run.variant, "seed": run.seed}, "stopped_at": 1}
-        records.write(tmp_path / records.run_path(run), one)
+        records.write(tmp_path / run_path(run), one)
     drawn = []
     monkeypatch.setattr(figures, "save", lambda figure, *_: drawn.append(figure))
     figures.divergence_vs_risk(study, tmp_path, tmp_path)

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 import torch
 
-from tsdg import records
 from tsdg.data.toy import generate
-from tsdg.divergence import h_divergence
 from tsdg.methods import ERM
-from tsdg.records import Run
+from tsdg.runs import record as records
 from tsdg.streams import numpy_stream
-from tsdg.study import Study
+from tsdg.study.run import Run
+from tsdg.study.study import Study
 from tsdg.toy import tables
 from tsdg.toy import train as toy
+from tsdg.toy.divergence import h_divergence
 from tsdg.toy.job import train_job
 
 RUN = Run("toy", "erm", "D", 0, "fixed")

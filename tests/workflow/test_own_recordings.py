@@ -7,7 +7,7 @@ import pytest
 import yaml
 from tiny import STUDY, Workflow
 
-from tsdg.data.simulate_table import FILE, simulate_table
+from tsdg.data.own.simulate import FILE, simulate_table
 
 ENTRY = {
     "kind": "table",

@@ -18,12 +18,12 @@ from typing import NamedTuple
 import yaml
 
 from tsdg.data.raw import raw_files
-from tsdg.data.recordings import SUFFIXES
+from tsdg.data.own.recordings import SUFFIXES
 from tsdg.errors import InputError
-from tsdg.fingerprint import code_fingerprint, modules_fingerprint
-from tsdg.packs import TOY_BLOCK, draw_name, packs
-from tsdg.records import parse_run_path, run_path
-from tsdg.study import TOY_FIGURES, TOY_TABLES, Study
+from tsdg.runs.fingerprint import code_fingerprint, modules_fingerprint
+from tsdg.study.jobs import TOY_BLOCK, draw_name, packs
+from tsdg.study.run import parse_run_path, run_path
+from tsdg.study.study import TOY_FIGURES, TOY_TABLES, Study
 
 # `tsdg` is found beside the Python that runs Snakemake, activated or not.
 os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), os.getenv("PATH", "")]))
@@ -219,7 +219,7 @@ def simulate_options(dataset):
 def simulate_code(dataset):
     """Fingerprint of the code that simulates a data set's raw files."""
     kind = study.dataset(dataset)["kind"]
-    return modules_fingerprint("data.simulate" if kind == "bearings" else f"data.simulate_{kind}")
+    return modules_fingerprint(f"data.{'own' if kind == 'table' else kind}.simulate")
 
 
 def prepare_options(wildcards):
@@ -236,7 +236,8 @@ def kind_of(wildcards):
 
 def prepare_code(wildcards):
     """Fingerprint of the code that prepares a data set."""
-    return modules_fingerprint(f"data.{kind_of(wildcards)}")
+    kind = kind_of(wildcards)
+    return modules_fingerprint(f"data.{'own' if kind == 'table' else kind}.prepare")
 
 
 def prepare_memory(wildcards):
@@ -429,7 +430,7 @@ def figure_layout(wildcards):
 def figure_code(wildcards):
     """Fingerprint of the code that draws a figure."""
     kind = study.figures[wildcards.figure]["kind"]
-    return modules_fingerprint(f"figures.{kind}")
+    return modules_fingerprint(f"results.figures.{kind}")
 
 
 def documented():

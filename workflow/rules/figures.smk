@@ -28,7 +28,7 @@ rule accuracy:
         "../../environment.yml"
     params:
         layout=accuracy_layout,
-        code=modules_fingerprint("figures.accuracy"),
+        code=modules_fingerprint("results.figures.accuracy"),
         study=study_file,
         out=output_folder,
     shell:
@@ -98,7 +98,7 @@ if ranked_tables():
             "../../environment.yml"
         params:
             layout=json.dumps(study.ranking(ranked_tables()), sort_keys=True),
-            code=modules_fingerprint("ranking", "figures.critical_difference"),
+            code=modules_fingerprint("results.ranking", "results.figures.critical_difference"),
             study=study_file,
         shell:
             "tsdg ranking --params {params.study} --selected {input.selected} --out results > {log} 2>&1"

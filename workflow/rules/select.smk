@@ -18,7 +18,7 @@ rule select:
         "../../environment.yml"
     params:
         checkpoint=study.params["checkpoint"],
-        code=modules_fingerprint("select", "records"),
+        code=modules_fingerprint("results.selection", "runs.record"),
         study=study_file,
     shell:
         "tsdg select {wildcards.table} --params {params.study} --runs results/runs --out {output.selected} > {log} 2>&1"

@@ -19,7 +19,7 @@ rule summary:
         "../../environment.yml"
     params:
         layouts=summary_layouts(),
-        code=modules_fingerprint("summary"),
+        code=modules_fingerprint("results.averages"),
         tables=tables_at_hand(),
         study=study_file,
         out=output_folder,

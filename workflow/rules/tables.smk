@@ -27,7 +27,7 @@ rule hyperparameter:
         "../../environment.yml"
     params:
         values=study.hparams_table().to_csv(index=False),
-        code=modules_fingerprint("hyperparameters", "methods"),
+        code=modules_fingerprint("results.about.hyperparameters", "methods"),
         study=study_file,
         out=output_folder,
     shell:
@@ -62,7 +62,7 @@ if tabled_datasets():
         conda:
             "../../environment.yml"
         params:
-            code=modules_fingerprint("datasets"),
+            code=modules_fingerprint("results.about.datasets"),
             out=output_folder,
         shell:
             "tsdg datasets $(dirname {input.cards:q}) --out {params.out} > {log} 2>&1"
@@ -84,7 +84,7 @@ rule networks:
     conda:
         "../../environment.yml"
     params:
-        code=modules_fingerprint("architectures"),
+        code=modules_fingerprint("results.about.networks"),
         out=output_folder,
     shell:
         "tsdg networks --out {params.out} > {log} 2>&1"
@@ -114,7 +114,7 @@ rule table:
         "../../environment.yml"
     params:
         layout=table_layout,
-        code=modules_fingerprint("tables"),
+        code=modules_fingerprint("results.tables"),
         study=study_file,
         out=output_folder,
     shell:
@@ -135,7 +135,7 @@ rule document:
         "../../environment.yml"
     params:
         names=documented(),
-        code=modules_fingerprint("document"),
+        code=modules_fingerprint("results.document"),
         out=output_folder,
     shell:
         "tsdg document {params.names} --out {params.out} > {log} 2>&1"
@@ -159,6 +159,6 @@ rule pdf:
     conda:
         "../../environment.yml"
     params:
-        code=modules_fingerprint("document"),
+        code=modules_fingerprint("results.document"),
     shell:
         "tsdg pdf {input.tex} > {log} 2>&1"

@@ -15,19 +15,20 @@ import scipy.optimize
 import torch
 
 import tsdg
-from tsdg import methods, records
-from tsdg.batches import Windows
+from tsdg import methods
 from tsdg.bundle.model import FORMAT, Bundle, Model
-from tsdg.current import is_current
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
-from tsdg.fingerprint import code_fingerprint
-from tsdg.job import Report
+from tsdg.learning.batches import Windows
 from tsdg.methods import Method
 from tsdg.methods.plugins import blamed
-from tsdg.records import Run, draw_order, run_path
-from tsdg.study import Study
-from tsdg.train import Pack, Progress, choose_device
+from tsdg.runs import record as records
+from tsdg.runs.current import is_current
+from tsdg.runs.fingerprint import code_fingerprint
+from tsdg.runs.job import Report
+from tsdg.runs.training import Pack, Progress, choose_device
+from tsdg.study.run import Run, draw_order, run_path
+from tsdg.study.study import Study
 
 NOBODY = "(nobody)"  # the target when nothing is held out
 TEMPERATURES = (0.05, 20.0)

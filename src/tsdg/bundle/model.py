@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from tsdg.data.windows import read_card
 from tsdg.errors import InputError
-from tsdg.networks import Network, build
+from tsdg.learning.networks import Network, build
 
 FORMAT = 1
 CARD, WEIGHTS, ONNX = "card.json", "weights.safetensors", "model.onnx"

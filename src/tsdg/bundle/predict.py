@@ -9,11 +9,10 @@ import pandas as pd
 import torch
 
 from tsdg.bundle.model import Bundle
-from tsdg.data.recordings import Recording, open_source
-from tsdg.data.table import RATES_DIFFER, Sampling
+from tsdg.data.own.prepare import RATES_DIFFER, Sampling
+from tsdg.data.own.recordings import Recording, open_source
 from tsdg.data.windows import window_starts
-from tsdg.errors import InputError
-from tsdg.suggest import nearest
+from tsdg.errors import InputError, nearest
 
 
 def predict(
@@ -32,12 +31,12 @@ def predict(
     ----------
     bundle : Bundle
     path : path
-        A csv, parquet or npz file, or a folder, see `tsdg.data.recordings`; no label is needed.
+        A csv, parquet or npz file, or a folder, see `tsdg.data.own.recordings`; no label is needed.
     recording, time : str, optional
         Columns; by default those that the model was trained with where they are there, see
-        `tsdg.data.table.prepare`.
+        `tsdg.data.own.prepare.prepare`.
     sampling_rate, separator
-        As in `tsdg.data.table.prepare`.
+        As in `tsdg.data.own.prepare.prepare`.
     stride : int, optional
         Distance of two windows; by default as in training.
 

@@ -9,12 +9,12 @@ from typing import Any, NoReturn
 
 import pandas as pd
 
-from tsdg.data import hhar
-from tsdg.data.bearings import choose, is_simulated, read_table
+from tsdg.data.bearings.prepare import choose, is_simulated, read_table
+from tsdg.data.hhar import prepare as hhar
 from tsdg.errors import InputError
 
 BEARINGS_URL = "https://engineering.case.edu/sites/default/files/"
-BEARINGS_SHA256 = Path(__file__).with_name("bearings_sha256.csv")
+BEARINGS_SHA256 = Path(__file__).parent / "bearings" / "sha256.csv"
 HHAR_URL = "https://archive.ics.uci.edu/ml/machine-learning-databases/00344/Activity%20recognition%20exp.zip"
 BLOCK = 1 << 20  # bytes
 HHAR_SHA256 = "d4c0c53b195b523859bf71f5a349d164c7a604a321ff6b0972fbed6e03b46582"
@@ -39,7 +39,7 @@ def fetch_bearings(
     base_url : str
         Where ``{number}.mat`` lies: the official site or a mirror, http or https.
     numbers : iterable of int, optional
-        Official numbers; by default what :func:`tsdg.data.bearings.prepare` needs by default.
+        Official numbers; by default what `tsdg.data.bearings.prepare.prepare` needs by default.
     progress : bool
         Whether to show progress bars.
 

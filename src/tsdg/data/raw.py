@@ -4,7 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tsdg.data import bearings, hhar, mimic3, recordings, simulate_table
+from tsdg.data.bearings import prepare as bearings
+from tsdg.data.hhar import prepare as hhar
+from tsdg.data.mimic3 import prepare as mimic3
+from tsdg.data.own import recordings
+from tsdg.data.own import simulate as simulate_table
 
 
 def raw_files(entry: Mapping[str, Any]) -> list[str]:

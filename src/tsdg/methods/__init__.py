@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tsdg.errors import InputError
+from tsdg.errors import InputError, nearest
 from tsdg.methods import plugins
 from tsdg.methods.adversarial import CDANN, DANN
 from tsdg.methods.alignment import CORAL, MMD
@@ -23,7 +23,6 @@ from tsdg.methods.mtl import MTL
 from tsdg.methods.rsc import RSC
 from tsdg.methods.selective import LearnedConsistency, MetadataConsistency
 from tsdg.methods.vrex import VREx
-from tsdg.suggest import nearest
 
 METHODS: dict[str, type[Method]] = {
     "erm": ERM,
@@ -73,7 +72,7 @@ def build(name: str, *, network, domains, classes, hparams, iterations, **settin
     ----------
     name : str
         See `get`.
-    network : tsdg.networks.Network
+    network : tsdg.learning.networks.Network
     domains, classes, iterations : int
     hparams : mapping of str to float or sequence of R floats
     **settings

@@ -3,10 +3,10 @@
 import torch
 from torch import Tensor, nn
 
-from tsdg.hparams import Distribution
+from tsdg.learning.networks import MLP
+from tsdg.learning.optimizer import Adam
 from tsdg.methods.base import Losses, Method, cross_entropy, sample_cross_entropy
-from tsdg.networks import MLP
-from tsdg.optimizer import Adam
+from tsdg.methods.search import Distribution
 from tsdg.streams import torch_stream
 
 WIDTH = 256

@@ -4,9 +4,9 @@ import torch
 from torch import Tensor
 
 from tsdg.errors import InputError
-from tsdg.hparams import Distribution
-from tsdg.kernels import gaussian_kernel
 from tsdg.methods.base import Losses, Method, cross_entropy
+from tsdg.methods.kernels import gaussian_kernel
+from tsdg.methods.search import Distribution
 
 
 def coral(z: Tensor) -> Tensor:

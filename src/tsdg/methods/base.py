@@ -10,9 +10,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from tsdg.errors import InputError
-from tsdg.hparams import Distribution
-from tsdg.networks import Network
-from tsdg.optimizer import Adam
+from tsdg.learning.networks import Network
+from tsdg.learning.optimizer import Adam
+from tsdg.methods.search import Distribution
 from tsdg.streams import numpy_stream
 
 Losses = dict[str, Tensor]

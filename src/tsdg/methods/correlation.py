@@ -2,9 +2,9 @@
 
 import torch
 
-from tsdg.hparams import Distribution
 from tsdg.methods.base import Losses, Method, cross_entropy
-from tsdg.similarity import class_sums
+from tsdg.methods.search import Distribution
+from tsdg.methods.similarity import class_sums
 
 
 class Correlation(Method):

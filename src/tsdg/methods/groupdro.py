@@ -2,8 +2,8 @@
 
 import torch
 
-from tsdg.hparams import Distribution
 from tsdg.methods.base import Losses, Method, cross_entropy
+from tsdg.methods.search import Distribution
 
 
 class GroupDRO(Method):

@@ -3,9 +3,9 @@
 import numpy as np
 import torch
 
-from tsdg.hparams import Distribution
 from tsdg.methods.base import Losses, Method, cross_entropy
 from tsdg.methods.pairs import random_cycle, take_domains
+from tsdg.methods.search import Distribution
 
 
 class InterdomainMixup(Method):

@@ -5,10 +5,10 @@ from copy import deepcopy
 import torch
 from torch import nn
 
-from tsdg.hparams import Distribution
+from tsdg.learning.optimizer import Adam
 from tsdg.methods.base import Losses, Method, cross_entropy
 from tsdg.methods.pairs import random_cycle, take_domains
-from tsdg.optimizer import Adam
+from tsdg.methods.search import Distribution
 
 
 class MLDG(Method):

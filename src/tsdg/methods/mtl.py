@@ -4,8 +4,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tsdg.hparams import Distribution
 from tsdg.methods.base import Losses, Method, cross_entropy
+from tsdg.methods.search import Distribution
 from tsdg.streams import torch_stream
 
 

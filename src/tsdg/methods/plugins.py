@@ -15,8 +15,8 @@ from pathlib import Path
 from types import ModuleType
 
 from tsdg.errors import InputError
-from tsdg.hparams import Distribution
 from tsdg.methods.base import Method
+from tsdg.methods.search import Distribution
 
 GROUP = "tsdg.methods"
 PREFIX = "tsdg_plugin_"  # of the modules' names, which are part of a fingerprint: the folder is not
@@ -124,7 +124,7 @@ def _checked(cls: object, where: str) -> type[Method]:
             )
     wrong = [key for key, value in cls.search.items() if not isinstance(value, Distribution)]
     if wrong:
-        raise InputError(f"{where}: {cls.__name__}.search: {wrong[0]!r} is no tsdg.hparams.Distribution")
+        raise InputError(f"{where}: {cls.__name__}.search: {wrong[0]!r} is no Distribution")
     return cls
 
 

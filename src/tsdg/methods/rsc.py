@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from tsdg.hparams import Distribution
 from tsdg.methods.base import Losses, Method, cross_entropy
+from tsdg.methods.search import Distribution
 
 
 def quantile(values: Tensor, q: Tensor) -> Tensor:

@@ -8,11 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tsdg.consistency import DISTANCES, domain_consistency, pairwise_consistency, sample_consistency
 from tsdg.errors import InputError
-from tsdg.hparams import Distribution
 from tsdg.methods.base import Losses, Method, cross_entropy
-from tsdg.similarity import (
+from tsdg.methods.consistency import DISTANCES, domain_consistency, pairwise_consistency, sample_consistency
+from tsdg.methods.search import Distribution
+from tsdg.methods.similarity import (
     centroids,
     class_sums,
     metadata_weights,
@@ -32,7 +32,7 @@ class SelectiveConsistency(Method):
     regularize : {"logits", "features", "soft_labels"}
         What must agree.
     kernel : {"linear", "gaussian"}
-        How two domains are compared, see `tsdg.consistency.pairwise_consistency`.
+        How two domains are compared, see `tsdg.methods.consistency.pairwise_consistency`.
     """
 
     citation = CITATION
@@ -69,7 +69,7 @@ class MetadataConsistency(SelectiveConsistency):
     Options
     -------
     distance : {"l2", "cosine", "kl"}
-        To the centroid of the cluster, see `tsdg.consistency.DISTANCES`; kl takes soft labels.
+        To the centroid of the cluster, see `tsdg.methods.consistency.DISTANCES`; kl takes soft labels.
     level : {"domain", "sample"}
         What is compared with it: the centroids of its domains, or their samples.
     """
@@ -130,7 +130,7 @@ class LearnedConsistency(SelectiveConsistency):
     Options
     -------
     rbf : {"bandwidth", "gamma", "one"}
-        Form of the weight, see `tsdg.similarity.neighbour_weights`.
+        Form of the weight, see `tsdg.methods.similarity.neighbour_weights`.
     neighbour : {"nearest", "random"}
     every : int
         Iterations between updates of the similarity.

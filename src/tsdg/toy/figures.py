@@ -8,9 +8,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from tsdg.data.toy import CLASSES, DOMAINS, LENGTH, generate
-from tsdg.figures import BASELINE, FAINT, OURS, PAGE, save, style
-from tsdg.figures.style import plain
-from tsdg.study import Study
+from tsdg.results.figures import BASELINE, FAINT, OURS, PAGE, save, style
+from tsdg.results.figures.style import plain
+from tsdg.study.study import Study
 from tsdg.toy.tables import MEAN, rank_correlation, runs
 
 COLORS = ("#333333", "#0072B2", "#56B4E9", "#009E73", "#7FC9B0", "#CC79A7", "#E5B8CF", "#E69F00", "#D55E00")

@@ -6,14 +6,15 @@ from pathlib import Path
 
 import torch
 
-from tsdg import methods, records
-from tsdg.current import is_current
+from tsdg import methods
 from tsdg.data.toy import TARGET, generate
 from tsdg.errors import InputError
-from tsdg.memory import keep_freed_memory
 from tsdg.methods.plugins import blamed
-from tsdg.records import Run
-from tsdg.study import Study
+from tsdg.runs import record as records
+from tsdg.runs.current import is_current
+from tsdg.runs.machine import keep_freed_memory
+from tsdg.study.run import Run, run_path
+from tsdg.study.study import Study
 from tsdg.toy.train import fingerprint, train
 
 
@@ -29,7 +30,7 @@ def train_job(study: Study, variant: str, seeds: Iterable[int], out: Path) -> li
     paths = []
     for seed in seeds:
         run = Run("toy", variant, TARGET, seed, "fixed")
-        path = out / records.run_path(run)
+        path = out / run_path(run)
         paths.append(path)
         if _is_current(path, config, hparams, seed):
             print(f"{path}: recorded already", flush=True)

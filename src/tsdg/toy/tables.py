@@ -11,11 +11,12 @@ from pathlib import Path
 import pandas as pd
 from scipy.stats import spearmanr
 
-from tsdg import records
 from tsdg.data.toy import CYCLES, DOMAINS, LENGTH, SOURCES
 from tsdg.errors import InputError
-from tsdg.study import Study
-from tsdg.tables import document, escape, row, write
+from tsdg.results.tables import document, escape, row, write
+from tsdg.runs import record as records
+from tsdg.study.run import run_path
+from tsdg.study.study import Study
 
 MEAN = "mean"  # over the sources
 QUANTITIES = {
@@ -39,7 +40,7 @@ def runs(study: Study, folder: str | Path) -> pd.DataFrame:
     rows = []
     for run in study.toy_runs():
         label = study.toy["variants"][run.variant]["label"]
-        path = Path(folder) / records.run_path(run)
+        path = Path(folder) / run_path(run)
         record = None
         if path.exists():
             record = records.read(path)

@@ -17,14 +17,16 @@ import torch
 from torch import Tensor
 
 import tsdg
-from tsdg import methods, metrics, networks
+from tsdg import methods
 from tsdg.data.toy import CHANNELS, CLASSES, LENGTH, SOURCES, TARGET, Samples, generate
-from tsdg.divergence import h_divergence
-from tsdg.fingerprint import code_fingerprint
-from tsdg.machine import machine
+from tsdg.learning import metrics, networks
 from tsdg.methods import Method
-from tsdg.records import FORMAT, Run
+from tsdg.runs.fingerprint import code_fingerprint
+from tsdg.runs.machine import machine
+from tsdg.runs.record import FORMAT
 from tsdg.streams import numpy_stream, torch_stream
+from tsdg.study.run import Run
+from tsdg.toy.divergence import h_divergence
 
 CHECK_EVERY = 10
 PART = 50  # samples that a core's cache holds all the way through the network

@@ -1,0 +1,7 @@
+"""`python -m tsdg`."""
+
+import sys
+
+from tsdg.commands.cli import main
+
+sys.exit(main())

@@ -1,0 +1,1 @@
+"""The `tsdg` command, one file a group of commands."""

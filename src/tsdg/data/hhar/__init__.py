@@ -1,0 +1,1 @@
+"""HHAR: phones carried by people."""

@@ -1,0 +1,1 @@
+"""MIMIC-III: patients in intensive care."""

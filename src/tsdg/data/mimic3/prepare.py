@@ -1,0 +1,395 @@
+"""MIMIC-III: death in hospital from the vital signs of the first 24 hours in intensive care, by age group.
+
+Raw layout: ``PATIENTS``, ``ADMISSIONS``, ``ICUSTAYS`` and ``CHARTEVENTS``, each as ``.csv`` or ``.csv.gz``,
+with column names in upper or lower case. The prepared data set keeps missing hours as NaN and holds no
+identifier: its recordings are numbered in a random order.
+"""
+
+import hashlib
+import re
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
+from tsdg.data.simulated import is_simulated
+from tsdg.data.windows import write
+from tsdg.errors import InputError
+
+TABLES = ("PATIENTS", "ADMISSIONS", "ICUSTAYS", "CHARTEVENTS")
+CLASSES = ("survived", "died")
+AGES = {"A": (20, 45), "B": (46, 65), "C": (66, 85), "D": (86, None)}
+PAPER_COUNTS = {"A": 164, "B": 625, "C": 1179, "D": 495}  # of each class
+HOURS = 24
+ITEMS = Path(__file__).with_name("items.csv")
+
+_ITEM_COLUMNS = ("itemid", "variable", "unit", "low", "high")
+_STAY_TIMES = ("INTIME", "OUTTIME", "ADMITTIME", "DISCHTIME", "DEATHTIME", "DOB")
+_DAY = np.timedelta64(HOURS, "h")
+_BLOCK = 1 << 22
+_QUOTED = re.compile(
+    r"(invalid value|columns, got \d+).*", re.DOTALL
+)  # Arrow quotes the row: a person's data
+_REMEDY = "`tsdg fetch mimic3` says how to get the files"
+
+
+def prepare(
+    raw: str | Path,
+    out: str | Path,
+    *,
+    balance: str = "survivors",
+    items: str | Path | None = None,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Any]:
+    """Make the windowed data set from the raw tables.
+
+    CHARTEVENTS is streamed: memory holds a sum and a count for each stay, variable and hour, however many
+    rows there are.
+
+    Parameters
+    ----------
+    raw : path
+        Folder of the four tables.
+    out : path
+        Folder of the prepared data set.
+    balance : {"survivors", "none"}
+        Whether survivors are drawn, in every domain, down to the number of those who died.
+    items : path, optional
+        Table of items (csv) in place of the packaged one, see :func:`read_items`.
+    seed : int
+        Of drawing and numbering.
+    progress : callable, optional
+        Called with the megabytes of CHARTEVENTS read and the megabytes in all.
+
+    Returns
+    -------
+    dict
+        The card, see :func:`tsdg.data.windows.write`; ``cohort`` counts the stays after each step.
+
+    Raises
+    ------
+    InputError
+        If an option or the table of items is bad, a file is missing, damaged or lacks a column, or no stay
+        is left.
+    """
+    if balance not in ("survivors", "none"):
+        raise InputError(f"balance: {balance!r} is unknown; choose survivors or none")
+    if seed < 0:
+        raise InputError(f"seed: {seed} is negative; give 0 or more")
+    table = read_items(items)
+    paths = raw_files(raw)
+    stays, flow = cohort(paths)
+    if stays.empty:
+        raise InputError(f"{raw}: no stay is left of the cohort ({_flow_text(flow)}); {_REMEDY}")
+    values, dropped = _hourly(paths["CHARTEVENTS"], stays, table, progress or (lambda done, total: None))
+    measured = ~np.isnan(values).all((1, 2))
+    stays, values = stays[measured], values[measured]
+    flow["at least one measurement in these hours"] = len(stays)
+    if stays.empty:
+        raise InputError(
+            f"{paths['CHARTEVENTS']}: no plausible measurement of the table's items in the first "
+            f"{HOURS} hours of any of {len(measured)} stays; {_REMEDY}"
+        )
+    chosen = _draw(stays, balance, seed)
+    flow["drawn"] = len(chosen)
+    if not len(chosen):
+        raise InputError(f"{raw}: nobody of the cohort died, so that balance: survivors leaves no stay")
+    chosen = np.random.default_rng([seed, len(chosen)]).permutation(chosen)
+    stays, values = stays.iloc[chosen], values[chosen]
+    windows = pd.DataFrame(
+        {
+            "start": np.arange(len(stays)) * HOURS,
+            "length": HOURS,
+            "label": stays["HOSPITAL_EXPIRE_FLAG"].to_numpy(),
+            "domain": stays["domain"].to_numpy(),
+            "recording": np.arange(len(stays)).astype(str),
+        }
+    )
+    items_file = Path(items or ITEMS)
+    card = {
+        "name": "mimic3",
+        "kind": "mimic3",
+        "simulated": any(is_simulated(path) for path in paths.values()),
+        "classes": list(CLASSES),
+        "channels": list(dict.fromkeys(table["variable"])),
+        "window": {"length": HOURS, "stride": HOURS},
+        "domains": {
+            name: {"age": f"{low}-{high}" if high else f"over {low - 1}"}
+            for name, (low, high) in AGES.items()
+        },
+        "options": {"balance": balance, "seed": seed},
+        "expected_counts": {name: dict.fromkeys(CLASSES, count) for name, count in PAPER_COUNTS.items()},
+        "cohort": flow,
+        "notes": _notes(flow, dropped, values, windows),
+        "sources": [{"file": path.name, "sha256": _sha256(path)} for path in (*paths.values(), items_file)],
+    }
+    return write(out, values.transpose(0, 2, 1), windows=windows, card=card)
+
+
+def read_items(path: str | Path | None = None) -> pd.DataFrame:
+    """Read a table of items.
+
+    Parameters
+    ----------
+    path : path, optional
+        A csv with the columns ``itemid``, ``variable`` (its name; items of one name are merged), ``unit``
+        (``F``: converted to degrees Celsius; ``C``: values from 70 to 120 are converted too; others as they
+        are), ``low`` and ``high`` (plausible range, after conversion). By default the packaged table.
+
+    Raises
+    ------
+    InputError
+        If the table is missing, unreadable, or a row makes no sense; all bad rows are named.
+    """
+    path = Path(path or ITEMS)
+    try:
+        table = pd.read_csv(path)
+    except FileNotFoundError:
+        raise InputError(f"{path}: the table of items is missing; correct its path") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: unreadable as a table of items ({error}); make it a csv file") from None
+    missing = [name for name in _ITEM_COLUMNS if name not in table]
+    if missing:
+        raise InputError(f"{path}: column {', '.join(missing)} missing; it needs {', '.join(_ITEM_COLUMNS)}")
+    for name in ("itemid", "low", "high"):
+        table[name] = pd.to_numeric(table[name], errors="coerce")
+    faults = {
+        "itemid is not a whole number of its own": (table.itemid % 1 != 0)
+        | table.itemid.duplicated(keep=False),
+        "variable is empty": table.variable.isna(),
+        "low is not below high": ~(table.low < table.high),
+    }
+    lines = [f"line {row + 2}: {text}" for text, bad in faults.items() for row in np.flatnonzero(bad)]
+    if lines or table.empty:
+        raise InputError("\n  ".join([f"{path}: correct the table of items", *(lines or ["no rows"])]))
+    return table.astype({"itemid": int})
+
+
+def raw_files(raw: str | Path) -> dict[str, Path]:
+    """The file of each table, csv or csv.gz.
+
+    Raises
+    ------
+    InputError
+        That names every missing table.
+    """
+    raw = Path(raw)
+    found = {
+        name: path
+        for name in TABLES
+        for end in (".csv.gz", ".csv")
+        if (path := raw / f"{name}{end}").is_file()
+    }
+    missing = [name for name in TABLES if name not in found]
+    if missing:
+        raise InputError(f"{raw}: {', '.join(missing)} missing (.csv or .csv.gz); {_REMEDY}")
+    return found
+
+
+def cohort(paths: dict[str, Path]) -> tuple[pd.DataFrame, dict[str, int]]:
+    """The stays that are in a domain, and how many are left after each step.
+
+    Parameters
+    ----------
+    paths : dict
+        From :func:`raw_files`.
+
+    Returns
+    -------
+    stays : pandas.DataFrame
+        ``ICUSTAY_ID``, ``INTIME``, ``HOSPITAL_EXPIRE_FLAG``, ``domain``, sorted by the first.
+    flow : dict
+        Step to number of stays.
+    """
+    patients = _table(paths["PATIENTS"], ["SUBJECT_ID", "DOB"])
+    admissions = _table(
+        paths["ADMISSIONS"],
+        ["HADM_ID", "ADMITTIME", "DISCHTIME", "DEATHTIME", "HOSPITAL_EXPIRE_FLAG"],
+    )
+    stays = _table(paths["ICUSTAYS"], ["SUBJECT_ID", "HADM_ID", "ICUSTAY_ID", "INTIME", "OUTTIME"])
+    flow = {"ICU stays": len(stays)}
+    stays = stays.merge(patients, on="SUBJECT_ID").merge(admissions, on="HADM_ID")
+    stays = stays.sort_values(["INTIME", "ICUSTAY_ID"])
+    stays["age"] = years(stays["DOB"].to_numpy(), stays["ADMITTIME"].to_numpy())
+    end = stays["INTIME"] + _DAY
+    steps = {
+        "with patient and admission": pd.Series(True, index=stays.index),
+        "aged 20 or more": stays["age"] >= AGES["A"][0],
+        "the patient's first": ~stays["SUBJECT_ID"].duplicated(),
+        "24 hours in the unit": stays["OUTTIME"] >= end,
+        "alive and in hospital for them": ~(stays["DEATHTIME"] < end) & ~(stays["DISCHTIME"] < end),
+    }
+    kept = pd.Series(True, index=stays.index)
+    for step, passes in steps.items():
+        kept &= passes
+        flow[step] = int(kept.sum())
+    stays = stays[kept].sort_values("ICUSTAY_ID")
+    lows = [low for low, _ in AGES.values()]
+    stays["domain"] = np.array(list(AGES))[np.searchsorted(lows, stays["age"], side="right") - 1]
+    return stays[["ICUSTAY_ID", "INTIME", "HOSPITAL_EXPIRE_FLAG", "domain"]], flow
+
+
+def years(birth: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Completed years between dates, which may be centuries apart."""
+
+    def parts(dates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        month, day = dates.astype("datetime64[M]"), dates.astype("datetime64[D]")
+        year = month.astype("datetime64[Y]")
+        return year.astype(int), (month - year).astype(int) * 31 + (day - month).astype(int)
+
+    (year, day), (birth_year, birthday) = parts(at), parts(birth)
+    return year - birth_year - (day < birthday)
+
+
+def _table(path: Path, columns: Sequence[str]) -> pd.DataFrame:
+    """Columns of a small table, upper case; times in seconds, so that no date is too early or late."""
+    batches = list(_batches(path, dict.fromkeys(columns, pa.string()), lambda done, total: None))
+    table = pa.Table.from_batches(batches).to_pandas() if batches else pd.DataFrame(columns=columns)
+    for name in columns:
+        text = table[name].replace("", None)
+        if name in _STAY_TIMES:
+            table[name] = pd.to_datetime(text, format="ISO8601", errors="coerce").astype("datetime64[s]")
+        else:
+            table[name] = pd.to_numeric(text, errors="coerce")
+        optional = name in ("OUTTIME", "DISCHTIME", "DEATHTIME")
+        bad = table[name].isna() & (text.notna() if optional else True)
+        if bad.any():
+            kind = "time" if name in _STAY_TIMES else "number"
+            raise InputError(f"{path}: {name} is not a {kind} in {bad.sum()} rows; {_REMEDY}")
+    if "HOSPITAL_EXPIRE_FLAG" in table and not table["HOSPITAL_EXPIRE_FLAG"].isin([0, 1]).all():
+        raise InputError(f"{path}: HOSPITAL_EXPIRE_FLAG is neither 0 nor 1 in some rows; {_REMEDY}")
+    return table
+
+
+def _hourly(
+    path: Path, stays: pd.DataFrame, items: pd.DataFrame, progress: Callable[[int, int], None]
+) -> tuple[np.ndarray, dict[str, int]]:
+    """Hourly means ``(stays, variables, 24)``, NaN where nothing was measured, and what was dropped."""
+    variables = list(dict.fromkeys(items["variable"]))
+    ids, intime = stays["ICUSTAY_ID"].to_numpy(), stays["INTIME"].to_numpy().astype(np.int64)
+    items = items.sort_values("itemid")
+    itemid, unit = items["itemid"].to_numpy(), items["unit"].to_numpy()
+    low, high = items["low"].to_numpy(), items["high"].to_numpy()
+    variable = np.array([variables.index(name) for name in items["variable"]])
+    sums = np.zeros(len(stays) * len(variables) * HOURS)
+    counts = np.zeros(len(sums), np.int32)
+    dropped = {"error flag": 0, "implausible value": 0, "Fahrenheit under a Celsius item": 0}
+    types = {
+        "ICUSTAY_ID": pa.int64(), "ITEMID": pa.int64(), "CHARTTIME": pa.timestamp("s"),
+        "VALUENUM": pa.float64(), "ERROR": pa.int64(),
+    }  # fmt: skip
+    wanted = pa.array(itemid)
+    for batch in _batches(path, types, progress):
+        rows = batch.filter(pc.is_in(batch.column("ITEMID"), wanted))
+        rows = rows.drop_columns("ERROR").append_column(
+            "ERROR", pc.fill_null(rows.column("ERROR"), 0)
+        ).drop_null()  # fmt: skip
+        if not len(rows):
+            continue
+        stay = _position(ids, rows.column("ICUSTAY_ID").to_numpy())
+        item = _position(itemid, rows.column("ITEMID").to_numpy())
+        seconds = rows.column("CHARTTIME").to_numpy().astype(np.int64) - intime[stay]
+        value, error = rows.column("VALUENUM").to_numpy().copy(), rows.column("ERROR").to_numpy() != 0
+        here = (stay >= 0) & (seconds >= 0) & (seconds < HOURS * 3600)
+        celsius = (unit[item] == "C") & (value >= 70) & (value <= 120)
+        fahrenheit = (unit[item] == "F") | celsius
+        value[fahrenheit] = (value[fahrenheit] - 32) * 5 / 9
+        implausible = ~((value >= low[item]) & (value <= high[item]))
+        dropped["error flag"] += int((here & error).sum())
+        dropped["implausible value"] += int((here & ~error & implausible).sum())
+        dropped["Fahrenheit under a Celsius item"] += int((here & ~error & ~implausible & celsius).sum())
+        kept = here & ~error & ~implausible
+        cell = (stay[kept] * len(variables) + variable[item[kept]]) * HOURS + seconds[kept] // 3600
+        np.add.at(sums, cell, value[kept])
+        np.add.at(counts, cell, 1)
+    with np.errstate(invalid="ignore"):
+        means = (sums / counts).astype(np.float32)
+    return means.reshape(len(stays), len(variables), HOURS), dropped
+
+
+def _position(known: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Places of values in a sorted array, -1 where they are not."""
+    place = np.minimum(np.searchsorted(known, values), len(known) - 1)
+    return np.where(known[place] == values, place, -1)
+
+
+def _batches(
+    path: Path, types: dict[str, pa.DataType], progress: Callable[[int, int], None]
+) -> Iterator[pa.RecordBatch]:
+    """The needed columns of a table under their upper-case names, some megabytes at a time."""
+    size = path.stat().st_size
+    try:
+        with pa.input_stream(path) as file:
+            given = {name.strip('"').upper(): name.strip('"') for name in _header(file)}
+        missing = [name for name in types if name not in given]
+        if missing:
+            raise InputError(f"{path}: column {', '.join(missing)} missing; {_REMEDY}")
+        named = {given[name]: kind for name, kind in types.items()}
+        with (
+            open(path, "rb") as file,
+            pa.input_stream(file, compression="gzip" if path.suffix == ".gz" else None) as stream,
+            pa.csv.open_csv(
+                stream,
+                read_options=pa.csv.ReadOptions(block_size=_BLOCK),
+                parse_options=pa.csv.ParseOptions(newlines_in_values=True),
+                convert_options=pa.csv.ConvertOptions(column_types=named, include_columns=list(named)),
+            ) as reader,
+        ):
+            for batch in reader:
+                yield batch.rename_columns(list(types))
+                progress(file.tell() >> 20, size >> 20)
+    except (OSError, EOFError, KeyError, ValueError) as error:  # Arrow's are ValueErrors
+        told = re.sub(_QUOTED, r"\1", str(error))
+        raise InputError(f"{path}: damaged or not in the official layout ({told}); {_REMEDY}") from None
+
+
+def _header(file: Any) -> list[str]:
+    return file.read(10_000).split(b"\n", 1)[0].decode().strip().split(",")
+
+
+def _draw(stays: pd.DataFrame, balance: str, seed: int) -> np.ndarray:
+    """Positions of the stays to keep."""
+    died = stays["HOSPITAL_EXPIRE_FLAG"].to_numpy() == 1
+    if balance == "none":
+        return np.arange(len(stays))
+    chosen = [np.flatnonzero(died)]
+    for domain in AGES:
+        here = (stays["domain"] == domain).to_numpy()
+        survivors = np.flatnonzero(here & ~died)
+        rng = np.random.default_rng([seed, zlib.crc32(domain.encode())])
+        chosen.append(rng.permutation(survivors)[: (here & died).sum()])
+    return np.concatenate(chosen)
+
+
+def _notes(
+    flow: dict[str, int], dropped: dict[str, int], values: np.ndarray, windows: pd.DataFrame
+) -> list[str]:
+    notes = [f"Cohort: {_flow_text(flow)}."]
+    notes.append(
+        f"Of the measurements in these hours {dropped['error flag']:,} were flagged as errors and "
+        f"{dropped['implausible value']:,} implausible, and dropped; "
+        f"{dropped['Fahrenheit under a Celsius item']:,} of a Celsius item were in Fahrenheit."
+    )
+    notes.append(f"{np.isnan(values).mean():.0%} of all hours are missing, and filled in training.")
+    counts = windows.groupby(["domain", "label"]).size()
+    for label, name in enumerate(CLASSES):
+        empty = [domain for domain in AGES if (domain, label) not in counts]
+        if empty:
+            notes.append(f"Nobody {name}: domains {', '.join(empty)}.")
+    return notes
+
+
+def _flow_text(flow: dict[str, int]) -> str:
+    return ", ".join(f"{step} {count:,}" for step, count in flow.items())
+
+
+def _sha256(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,367 @@
+"""What is in recordings, in words to act on, and the entry for params.yaml."""
+
+import re
+import tempfile
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from tsdg.data.own.prepare import GAP, IRREGULAR, RATES_DIFFER, backbone, domain_places, natural, prepare
+from tsdg.data.own.recordings import FILE, Block, Columns, Progress, Recording, Source, open_source
+from tsdg.data.simulated import SIMULATED_COLUMN
+from tsdg.data.windows import TRAIN, VALIDATION, WindowedDataset, split
+from tsdg.errors import InputError
+
+FEW = 20  # windows of a class in a domain below which its accuracy says little
+WINDOW = 128
+FRACTION = 0.2  # of validation windows
+
+
+def check_table(
+    raw: str | Path,
+    *,
+    domains: Mapping[str, Mapping[str, object]] | None = None,
+    domain: Sequence[str] | None = None,
+    window: int = WINDOW,
+    progress: Progress | None = None,
+    **options: Any,
+) -> tuple[list[str], dict[str, Any]]:
+    """Read recordings as `tsdg.data.own.prepare.prepare` does, and say what they are.
+
+    Parameters
+    ----------
+    raw : path
+    domains : mapping, optional
+        As in a data set's entry; by default each combination of values of the columns `domain`.
+    domain, window, progress, **options
+        See `tsdg.data.own.prepare.prepare`.
+
+    Returns
+    -------
+    lines : list of str
+    entry : dict
+        The data set's entry for params.yaml.
+
+    Raises
+    ------
+    InputError
+        If the recordings cannot be prepared in this way.
+    """
+    source = open_source(raw, separator=options.get("separator", ","), progress=progress)
+    if domains is None and domain is None:
+        raise InputError(
+            f"{raw}: name the column that tells domains apart with --domain; there are "
+            f"{', '.join(source.names)}"
+        )
+    fields = list(domain or dict.fromkeys(name for values in (domains or {}).values() for name in values))
+    given = {key: options[key] for key in ("channels", "label", "recording", "time") if key in options}
+    columns = source.columns(**given, fields=fields)
+    survey = Survey(columns)
+    for recording in source.recordings(columns):
+        survey.add(recording)
+    if domains is None:
+        domains = propose_domains(fields, [key for key, facts in survey.facts.items() if facts.labelled])
+        if len(domains) < 3:
+            found = ", ".join(" ".join(values) for values in survey.facts) or "none"
+            raise InputError(
+                f"{raw}: {', '.join(fields)} makes {len(domains)} domain(s), {found}; three or more are "
+                "needed: one is held out, two train"
+            )
+    else:
+        places = domain_places(domains, fields)
+        survey.facts = {key: facts for key, facts in survey.facts.items() if key in places}
+    used = options | {"window": window} | ({"domain": list(domain)} if domain else {})
+    with tempfile.TemporaryDirectory(prefix="tsdg-check-") as folder:
+        card = prepare(raw, Path(folder) / "data", domains=domains, **used)
+        lines = survey.lines(source, options.get("sampling_rate"))
+        if columns.recording is None:
+            lines.append(unnamed_recordings(source, columns))
+        lines += describe(WindowedDataset.load(Path(folder) / "data"))
+        lines += [f"note: {note}" for note in card["notes"]]
+    settled = {"channels": card["channels"]} | {
+        key: card["options"][key] for key in ("label", "recording", "time")
+    }
+    names = {_number(label): name for label, name in card["options"]["classes"].items()}
+    named = any(str(label) != name for label, name in names.items())
+    classes = names if named else list(names)
+    rest = {key: value for key, value in options.items() if key not in (*settled, "classes")}
+    entry = {
+        "kind": "table",
+        "raw": str(raw),
+        "source": "own",
+        "prepare": {k: v for k, v in (settled | {"classes": classes, "window": window} | rest).items() if v},
+        "backbone": backbone(window),
+        "split": "blocked",
+        "standardize": "sources",
+        "domains": {name: dict(values) for name, values in domains.items()},
+        "augmentation": {"functions": ["scaling"], "statistics": "standard", "scale": [0.8, 1.2]},
+    }
+    return lines, entry
+
+
+def proposal(name: str, entry: Mapping[str, Any]) -> str:
+    """A data set's entry, and that of its table, to be pasted into params.yaml."""
+    table = {
+        "dataset": name,
+        "rows": ["erm", "coral", "groupdro", "ours-learned"],
+        "ours": ["ours-learned"],
+        "metrics": ["accuracy", "ece"],
+        "caption": f"{name}: accuracy and expected calibration error on each domain held out in turn.",
+    }
+    tree = {"datasets": {name: dict(entry)}, "tables": {name: table}}
+    return yaml.safe_dump(tree, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100)
+
+
+def propose_domains(fields: Sequence[str], keys: Sequence[tuple[str, ...]]) -> dict[str, dict[str, object]]:
+    """A name for each combination of the fields' values, and these."""
+    domains: dict[str, dict[str, object]] = {}
+    for key in sorted(keys, key=lambda values: [natural(value) for value in values]):
+        words = [name + value if value.isdigit() else value for name, value in zip(fields, key, strict=True)]
+        name = slug = _ascii("-".join(words)) or f"domain{len(domains) + 1}"
+        number = 2
+        while name in domains:
+            name, number = f"{slug}-{number}", number + 1
+        domains[name] = {field: _number(value) for field, value in zip(fields, key, strict=True)}
+    return domains
+
+
+def _number(text: str) -> object:
+    """A whole number written in the usual way as one, any other text as it is."""
+    return int(text) if text.lstrip("-").isdecimal() and str(int(text)) == text else text
+
+
+def _ascii(text: str) -> str:
+    """Text as a name in params.yaml: letters, digits, - and _."""
+    letters = unicodedata.normalize("NFKD", text.replace("ß", "ss")).encode("ascii", "ignore").decode()
+    return re.sub(r"[^A-Za-z0-9_]+", "-", letters).strip("-_")
+
+
+@dataclass
+class Facts:
+    """What the recordings of one domain hold."""
+
+    channels: int
+    steps: int = 0
+    labelled: int = 0
+    missing: np.ndarray = field(init=False)
+    low: np.ndarray = field(init=False)
+    high: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.missing = np.zeros(self.channels, np.int64)
+        self.low, self.high = np.full(self.channels, np.inf), np.full(self.channels, -np.inf)
+
+
+class Survey:
+    """Facts of recordings, gathered one by one."""
+
+    def __init__(self, columns: Columns):
+        self.columns = columns
+        self.facts: dict[tuple[str, ...], Facts] = {}
+        self.lengths: list[int] = []
+        self.rates: list[float] = []
+        self.irregular: list[str] = []
+        self.gaps: list[int] = []
+        self.rising = np.ones(len(columns.channels), bool)
+
+    def add(self, recording: Recording) -> None:
+        """Take a recording in."""
+        key = tuple(recording.fields[name] for name in self.columns.fields)
+        facts = self.facts.setdefault(key, Facts(len(self.columns.channels)))
+        signal = recording.signal
+        facts.steps += len(signal)
+        facts.labelled += int((recording.labels >= 0).sum())
+        facts.missing += np.isnan(signal).sum(0)
+        facts.low = np.fmin(facts.low, np.fmin.reduce(signal))
+        facts.high = np.fmax(facts.high, np.fmax.reduce(signal))
+        self.rising &= (np.diff(signal, axis=0) > 0).all(0)
+        self.lengths.append(len(signal))
+        if recording.time is not None and len(recording.time) > 1:
+            steps = np.diff(recording.time)
+            period = float(np.median(steps))
+            self.rates.append(1 / period)
+            self.gaps.append(int((steps > GAP * period).sum()))
+            if np.quantile(np.abs(steps / period - 1), 0.9) > IRREGULAR:
+                self.irregular.append(recording.name)
+
+    def lines(self, source: Source, sampling_rate: float | None) -> list[str]:
+        """The facts in words."""
+        channels = list(self.columns.channels)
+        low, middle, high = np.quantile(self.lengths, [0, 0.5, 1], method="nearest")
+        lines = [
+            f"{source.path}: {len(self.lengths)} recordings of {low:,} to {high:,} time steps "
+            f"(median {middle:,})",
+            f"channels: {', '.join(channels)}",
+        ]
+        rates = [1.0 * rate for rate in self.rates or ([sampling_rate] if sampling_rate else [])]
+        if not rates:
+            lines.append("rate: not known; name the column of the time with --time, or give --sampling-rate")
+        elif max(rates) / min(rates) > 1 + RATES_DIFFER:
+            lines.append(f"rate: {min(rates):.4g} to {max(rates):.4g} Hz; bring all to one with `resample`")
+        else:
+            slow = self.rates and np.median(rates) < 1 and self.columns.time not in source.dates
+            hint = "; the time is taken as seconds: is it in milliseconds? then divide it by 1000"
+            lines.append(f"rate: {np.median(rates):.4g} Hz" + (hint if slow else ""))
+        if self.irregular:
+            lines.append(
+                f"times: irregular in {len(self.irregular)} recordings, such as {self.irregular[0]}; "
+                "`resample` interpolates them"
+            )
+        if self.gaps:
+            with_gaps = sum(count > 0 for count in self.gaps)
+            found = f"{sum(self.gaps)} longer than {GAP} sample periods, in {with_gaps} recordings"
+            lines.append("gaps: " + (f"{found}; no window crosses one" if with_gaps else "none"))
+        steps = sum(facts.steps for facts in self.facts.values())
+        missing = np.sum([facts.missing for facts in self.facts.values()], 0)
+        shares = [f"{channels[i]} {missing[i] / steps:.2%}" for i in np.flatnonzero(missing)]
+        lines.append(
+            "missing values: "
+            + (f"{', '.join(shares)}; `standardize: sources` fills them" if shares else "none")
+        )
+        constant = [
+            f"{channel} in {' '.join(key)}"
+            for key, facts in self.facts.items()
+            for channel, low, high in zip(channels, facts.low, facts.high, strict=True)
+            if not high > low
+        ]
+        lines.append(
+            f"constant channels: {', '.join(constant[:10]) or 'none'}"
+            + (" ..." if len(constant) > 10 else "")
+            + self._what_of_constant()
+        )
+        rising = [channel for channel, always in zip(channels, self.rising, strict=True) if always]
+        if rising and self.columns.time is None:
+            name, is_it = (rising[0], "is it") if len(rising) == 1 else ("NAME", "is one of them")
+            lines.append(
+                f"only increasing: {', '.join(rising)} within each recording: {is_it} the time? "
+                f"--time {name}; leave out an index, which is no signal"
+            )
+        elif rising:
+            lines.append(
+                f"only increasing: {', '.join(rising)}; leave out an index or a time, which is no signal"
+            )
+        return lines
+
+    def _what_of_constant(self) -> str:
+        """What to do about channels that are constant in every domain."""
+        low = np.array([facts.low for facts in self.facts.values()])
+        high = np.array([facts.high for facts in self.facts.values()])
+        constant, alike = ~(high > low).any(0), (low == low[0]).all(0)
+        words = ""
+        for which, what in (
+            (
+                constant & ~alike,
+                "constant within each domain but not the same in all, which gives the domain away",
+            ),
+            (constant & alike, "the same everywhere"),
+        ):
+            names = [str(name) for name in np.array(self.columns.channels)[which]]
+            words += f"; {', '.join(names)}: {what}: leave it out" if names else ""
+        return words
+
+
+def unnamed_recordings(source: Source, columns: Columns) -> str:
+    """That no column names the recordings, and which may do so."""
+    taken = {columns.label, columns.time, *columns.fields, *source.dates, FILE, SIMULATED_COLUMN, ""}
+    names = [name for name in source.names if name not in taken]
+
+    def read() -> Iterator[Block]:
+        return source.read(Columns([], fields=[*columns.fields, *names]), source)
+
+    names = list(_nested(names, columns.fields, islice(read(), 1)))  # most drop out here
+    found = _nested(names, columns.fields, read()) if names else {}
+    likely = [name for name, (values, domains) in found.items() if values > domains]
+    words = "recordings: no column names them, so all rows of a domain that stand together are one recording"
+    if likely:
+        words += f"; {likely[0]} looks like a name of recordings: --recording {likely[0]}"
+    return words
+
+
+def _nested(
+    names: Sequence[str], fields: Sequence[str], blocks: Iterable[Block]
+) -> dict[str, tuple[int, int]]:
+    """Columns of which the rows of a value stand together, many, in one domain: values, domains."""
+    domain_of: dict[str, dict[int, tuple[int, ...]]] = {name: {} for name in names}
+    last = dict.fromkeys(names, -1)
+    for block in blocks:
+        domains = np.stack([block.codes[name] for name in fields], 1)
+        for name in list(domain_of):
+            codes, seen = block.codes[name], domain_of[name]
+            changes = (codes[1:] != codes[:-1]) | (domains[1:] != domains[:-1]).any(1)
+            starts = [0, *(np.flatnonzero(changes) + 1)] if len(codes) else []
+            fits = len(starts) <= 1 + len(codes) / FEW and not (codes < 0).any()
+            for start in starts if fits else []:
+                code, domain = int(codes[start]), tuple(domains[start].tolist())
+                fits &= seen.setdefault(code, domain) == domain if code == last[name] else code not in seen
+                seen[code], last[name] = domain, code
+            if not fits:
+                del domain_of[name]
+    return {name: (len(seen), len(set(seen.values()))) for name, seen in domain_of.items()}
+
+
+def describe(data: WindowedDataset) -> list[str]:
+    """What the windows of a prepared data set are, in words."""
+    length, stride = data.card["window"]["length"], data.card["window"]["stride"]
+    rate = data.card.get("sampling_rate")
+    seconds = f" ({length / rate:.3g} s)" if rate else ""
+    lines = [f"windows of {length} time steps{seconds}, stride {stride}: {len(data.windows):,}"]
+    counts = pd.DataFrame.from_dict(data.card["counts"], orient="index")
+    lines += [f"  {line}" for line in counts.to_string().splitlines()]
+    absent = [
+        f"{domain} has no {name}" for domain, row in counts.iterrows() for name, n in row.items() if not n
+    ]
+    few = [
+        f"{domain} {name} {n}" for domain, row in counts.iterrows() for name, n in row.items() if 0 < n < FEW
+    ]
+    lines.append(
+        "classes: "
+        + (
+            f"{', '.join(absent[:10])}; where a domain is held out, its accuracy is of the others alone"
+            if absent
+            else "every domain has all"
+        )
+    )
+    if few:
+        lines.append(f"few windows (below {FEW}): {', '.join(few[:10])}; a smaller stride makes more of them")
+    twice = duplicates(data)
+    lines.append(
+        "duplicate windows: "
+        + (
+            f"{twice} have the signal of another one; look for recordings that are there twice"
+            if twice
+            else "none"
+        )
+    )
+    for method in ("random", "blocked"):
+        share = leakage(data, method)
+        words = f"split {method}: {share:.0%} of the validation windows overlap a training window"
+        if share:
+            words += ", so that validation is optimistic; `split: blocked` prevents it"
+        lines.append(words)
+    return lines
+
+
+def duplicates(data: WindowedDataset) -> int:
+    """Windows whose signal another one has too, whatever their domains."""
+    length = data.card["window"]["length"]
+    seen: set[int] = set()
+    for start in data.windows["start"]:
+        seen.add(hash(data.signals[start : start + length].tobytes()))
+    return len(data.windows) - len(seen)
+
+
+def leakage(data: WindowedDataset, method: str, seed: int = 0) -> float:
+    """Share of the validation windows that share a time step with a training window."""
+    parts = split(data.windows, fraction=FRACTION, seed=seed, method=method)
+    starts, length = data.windows["start"].to_numpy(), data.card["window"]["length"]
+    train = np.sort(starts[parts == TRAIN])
+    mine = starts[parts == VALIDATION]
+    after = np.searchsorted(train, mine + length) > np.searchsorted(train, mine - length, side="right")
+    return float(after.mean()) if len(mine) else 0.0

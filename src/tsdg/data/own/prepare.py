@@ -1,0 +1,405 @@
+"""A user's own recordings, cut into windows: the data set kind `table`. What is read, see `recordings`."""
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import pandas as pd
+import scipy
+
+from tsdg.data.own.recordings import Columns, Recording, Source, open_source, plain
+from tsdg.data.windows import window_starts, write
+from tsdg.errors import InputError, nearest
+
+GAP = 5  # sample periods
+IRREGULAR = 0.01  # share of a period by which steps differ, up to which they count as regular
+RATES_DIFFER = 0.05  # share by which recordings' rates may differ without resampling
+LONG = 1024  # time steps from which windows are for the bearings backbone
+
+
+def prepare(
+    raw: str | Path,
+    out: str | Path,
+    *,
+    domains: Mapping[str, Mapping[str, object]],
+    window: int,
+    stride: int | None = None,
+    short: str = "drop",
+    channels: Sequence[str] | None = None,
+    label: str = "label",
+    classes: Sequence[object] | Mapping[object, str] | None = None,
+    recording: str | None = None,
+    time: str | None = None,
+    domain: Sequence[str] | None = None,
+    sampling_rate: float | None = None,
+    resample: float | None = None,
+    cap: int | None = None,
+    seed: int = 0,
+    separator: str = ",",
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Any]:
+    """Make the windowed data set from a file, or a folder of files, which are streamed.
+
+    A window never crosses a recording, a change of the label, or a gap in time of more than 5 sample periods.
+
+    Parameters
+    ----------
+    raw : path
+        A csv, parquet or npz file, or a folder with ``metadata.csv``, see `tsdg.data.own.recordings`.
+    out : path
+        Folder of the prepared data set.
+    domains : mapping of str to mapping
+        Each domain's value of each field: ``{A: {user: 1}, B: {user: 2}}``. Rows of no domain are left out.
+    window, stride : int
+        Window length and distance of two windows in time steps, after resampling; by default they adjoin.
+    short : {"drop", "pad"}
+        What becomes of a stretch that is shorter than one window: left out, or its last value repeated.
+    channels : sequence of str, optional
+        By default all columns of numbers that are nothing else.
+    label : str
+        Column of the class, of each time step or the same in all of a recording.
+    classes : sequence or mapping, optional
+        Labels to use, in the order of the classes, or label to name; by default all that occur.
+    recording : str, optional
+        Column of the recording's name; by default ``recording``, or in a folder the ``file``. Where there is
+        none, a recording ends where a field changes.
+    time : str, optional
+        Column of the time, in seconds or as dates; by default ``time``, where there is one.
+    domain : sequence of str, optional
+        Fields of `domains` that are columns; the others only describe. By default all are.
+    sampling_rate : float, optional
+        Hz; follows from `time` where that is given.
+    resample : float, optional
+        Hz of the prepared signals; by polyphase filtering, irregular times by linear interpolation before.
+    cap : int, optional
+        At most so many windows of each class and domain, drawn by `seed`.
+    seed : int
+    separator : str
+        Of the cells of a csv.
+    progress : callable, optional
+        Called with the parts read and the parts in all.
+
+    Returns
+    -------
+    dict
+        The card, see :func:`tsdg.data.windows.write`.
+
+    Raises
+    ------
+    InputError
+        If an option is bad, a file is not as described, or a domain or class has no window.
+    """
+    out = Path(out).resolve()
+    stride = stride or window
+    for name, value, least in (("window", window, 2), ("stride", stride, 1), ("cap", cap or 1, 1)):
+        if value < least:
+            raise InputError(f"{name}: {value} is too small; give at least {least}")
+    if short not in ("drop", "pad"):
+        raise InputError(f"short: {short!r} is unknown; choose drop or pad")
+    source = open_source(raw, separator=separator, progress=progress)
+    fields = (
+        list(domain) if domain is not None else list(dict.fromkeys(f for d in domains.values() for f in d))
+    )
+    columns = source.columns(channels=channels, label=label, recording=recording, time=time, fields=fields)
+    places = domain_places(domains, fields)
+    names = _class_names(classes)
+    sampling = Sampling(sampling_rate, resample)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=out.parent) as spool:
+        cutter = _Cutter(spool, window, stride, short, names)
+        skipped: dict[tuple[str, ...], int] = {}
+        for found in source.recordings(columns):
+            key = tuple(found.fields[name] for name in fields)
+            if key in places:
+                for part in sampling.stretches(found, str(raw)):
+                    cutter.add(part, places[key], source.labels(columns))
+            else:
+                skipped[key] = skipped.get(key, 0) + 1
+        present = {name: list(source.texts.get(name, {})) for name in fields}
+        windows, names = cutter.finished(str(raw), domains, fields, present)
+        windows = _capped(windows, cap, seed)
+        card = {
+            "name": out.name,
+            "kind": "table",
+            "simulated": source.simulated,
+            "classes": list(names.values()),
+            "channels": list(columns.channels),
+            "window": {"length": window, "stride": stride, "short": short},
+            "domains": {name: dict(values) for name, values in domains.items()},
+            "sampling_rate": resample or _plain_rate(sampling.rate),
+            "resample": resample,
+            "backbone": backbone(window),
+            "options": {
+                "label": label, "recording": columns.recording, "time": columns.time, "classes": names,
+                "sampling_rate": sampling_rate, "cap": cap, "seed": seed,
+            },
+            "notes": [
+                f"`backbone: auto` is {backbone(window)} for windows of {window} time steps.",
+                *_notes(cutter, columns, source, skipped, fields),
+            ],
+            "sources": source.digests(),
+        }  # fmt: skip
+        return write(out, cutter.pieces(len(columns.channels)), windows=windows, card=card)
+
+
+def backbone(window: int) -> str:
+    """The backbone that suits windows of a length: `bearings` strides through long ones, `har` does not."""
+    return "bearings" if window >= LONG else "har"
+
+
+def _plain_rate(rate: float | None) -> float | None:
+    """A rate without the last digits that come of dividing: 100.00000000000213 is 100."""
+    if rate is None:
+        return None
+    return float(round(rate)) if abs(rate - round(rate)) < 1e-6 * rate else float(f"{rate:.6g}")
+
+
+@dataclass
+class Sampling:
+    """Brings recordings to one rate.
+
+    Attributes
+    ----------
+    rate : float or None
+        Hz of the recordings; found from their times if not given.
+    resample : float or None
+        Hz that is wanted.
+    """
+
+    rate: float | None
+    resample: float | None
+
+    def __post_init__(self) -> None:
+        for name, value in (("sampling_rate", self.rate), ("resample", self.resample)):
+            if value is not None and not value > 0:
+                raise InputError(f"{name}: {value} is not a rate in Hz; give a number above 0")
+
+    def stretches(self, recording: Recording, where: str) -> Iterator[Recording]:
+        """A recording's parts without gaps, at the wanted rate."""
+        rate = self.rate
+        parts = [recording]
+        if recording.time is not None and len(recording.time) > 1:
+            steps = np.diff(recording.time)
+            rate = 1 / float(np.median(steps))
+            cuts = np.flatnonzero(steps > GAP / rate) + 1
+            parts = [
+                Recording(recording.name, recording.fields, *arrays)
+                for arrays in zip(
+                    *(np.split(a, cuts) for a in (recording.signal, recording.labels, recording.time)),
+                    strict=True,
+                )
+            ]
+            self.rate = self.rate or rate
+        place = f"{where}: recording {recording.name}"
+        if self.resample is None:
+            if rate and self.rate and abs(rate / self.rate - 1) > RATES_DIFFER:
+                raise InputError(
+                    f"{place} has a rate of {rate:.4g} Hz, others or `sampling_rate` {self.rate:.4g} Hz; "
+                    f"bring all to one rate with `resample`, e.g. resample: {min(rate, self.rate):.3g}"
+                )
+            yield from parts
+            return
+        if rate is None:
+            raise InputError(
+                f"resample: the rate of {where} is not known; name its column of `time`, or give "
+                "`sampling_rate`"
+            )
+        if np.isnan(recording.signal).any():
+            raise InputError(
+                f"{place} has missing values, which cannot be resampled; fill them or leave it out"
+            )
+        for part in parts:
+            yield resampled(part, rate, self.resample)
+
+
+def resampled(part: Recording, rate: float, wanted: float) -> Recording:
+    """A stretch at another rate, its labels those of the nearest earlier step."""
+    signal, labels = part.signal.astype(float), part.labels
+    if part.time is not None and len(part.time) > 1:
+        steps = np.diff(part.time)
+        if np.abs(steps * rate - 1).max() > IRREGULAR:
+            grid = part.time[0] + np.arange(int((part.time[-1] - part.time[0]) * rate + 1e-6) + 1) / rate
+            signal = np.stack([np.interp(grid, part.time, channel) for channel in signal.T], 1)
+            labels = labels[np.searchsorted(part.time, grid + 1e-9, side="right") - 1]
+    ratio = Fraction(wanted / rate).limit_denominator(1000)
+    if ratio != 1:
+        mean = signal.mean(0)
+        signal = mean + scipy.signal.resample_poly(signal - mean, ratio.numerator, ratio.denominator)
+        steps = np.arange(len(signal)) * ratio.denominator // ratio.numerator
+        labels = labels[np.minimum(steps, len(labels) - 1)]
+    return Recording(part.name, part.fields, signal.astype(np.float32), labels, None)
+
+
+class _Cutter:
+    """Cuts stretches into windows and keeps their signals in a file.
+
+    Parameters
+    ----------
+    spool : file
+    window, stride, short
+        See `prepare`.
+    names : dict of str to str or None
+        Label to class.
+    """
+
+    def __init__(self, spool: BinaryIO, window: int, stride: int, short: str, names: dict[str, str] | None):
+        self.spool, self.window, self.stride, self.short, self.names = spool, window, stride, short, names
+        self.lengths: list[int] = []
+        self.samples = 0
+        self.rows: list[pd.DataFrame] = []
+        self.found: set[str] = set()
+        self.longest: dict[str, int] = {}  # stretch of one label, of each domain
+        self.unused: dict[str, int] = {}  # time steps of labels that are no class
+        self.dropped = self.padded = 0
+
+    def add(self, part: Recording, domain: str, labels: list[str]) -> None:
+        """Take a stretch without gaps."""
+        self._keep(part.signal)
+        begin = self.samples - len(part.signal)
+        cuts = np.flatnonzero(np.diff(part.labels)) + 1
+        for first, last in zip([0, *cuts], [*cuts, len(part.labels)], strict=True):
+            text = labels[part.labels[first]] if part.labels[first] >= 0 else ""
+            length = int(last - first)
+            self.found.add(text)
+            if not text or (self.names is not None and text not in self.names):
+                self.unused[text] = self.unused.get(text, 0) + length
+                continue
+            self.longest[domain] = max(self.longest.get(domain, 0), length)
+            starts = begin + first + window_starts(self.window, self.stride, length)
+            if length < self.window:
+                if self.short == "drop":
+                    self.dropped += 1
+                    continue
+                self.padded += 1
+                starts = np.array([self.samples])
+                piece = part.signal[first:last]
+                self._keep(np.concatenate([piece, np.repeat(piece[-1:], self.window - length, axis=0)]))
+            row = {"start": starts, "length": self.window, "label": text, "domain": domain}
+            self.rows.append(pd.DataFrame(row | {"recording": f"{domain} {part.name}"}))
+
+    def _keep(self, signal: np.ndarray) -> None:
+        self.spool.write(np.ascontiguousarray(signal, np.float32).data)
+        self.lengths.append(len(signal))
+        self.samples += len(signal)
+
+    def finished(
+        self, where: str, domains: Mapping[str, Mapping], fields: list[str], present: dict[str, list[str]]
+    ) -> tuple[pd.DataFrame, dict[str, str]]:
+        """The windows table, and the class of each label."""
+        labels = {text for text in self.found if text}
+        for domain, values in domains.items():
+            if domain not in self.longest:
+                for name in fields:
+                    if plain(values[name]) not in present[name]:
+                        raise InputError(
+                            f"{where}: domain {domain}: no row has {name} {plain(values[name])!r}"
+                            f"{nearest(plain(values[name]), present[name])}; there are {_some(present[name])}"
+                        )
+        names = self.names
+        if names is None:
+            names = {text: text for text in sorted(labels, key=natural)}
+        for text in names:
+            if text not in labels:
+                raise InputError(
+                    f"{where}: classes: no row of the domains has the label {text!r}{nearest(text, labels)}; "
+                    f"there are {_some(sorted(labels, key=natural))}"
+                )
+        if len(names) < 2:
+            raise InputError(
+                f"{where}: the domains have one class only, {', '.join(names) or 'none'}; two or more are "
+                "needed"
+            )
+        with_windows = {row["domain"].iloc[0] for row in self.rows}
+        for domain in domains:
+            if domain not in with_windows:
+                raise InputError(
+                    f"{where}: domain {domain} has no window: its longest stretch of one class is "
+                    f"{self.longest.get(domain, 0)} time steps, a window {self.window}; "
+                    "give a shorter window, or short: pad"
+                )
+        windows = pd.concat(self.rows, ignore_index=True)
+        order = {text: index for index, text in enumerate(names)}
+        return windows.assign(label=windows["label"].map(order)), names
+
+    def pieces(self, channels: int) -> Iterator[np.ndarray]:
+        """The signals, one piece after another."""
+        self.spool.seek(0)
+        for length in self.lengths:
+            data = self.spool.read(length * channels * 4)
+            yield np.frombuffer(data, np.float32).reshape(length, channels)
+
+
+def domain_places(
+    domains: Mapping[str, Mapping[str, object]], fields: Sequence[str]
+) -> dict[tuple[str, ...], str]:
+    """Domain of each combination of the fields' values."""
+    places: dict[tuple[str, ...], str] = {}
+    for domain, values in domains.items():
+        for name in fields:
+            if name not in values:
+                raise InputError(
+                    f"domains: {domain} has no {name!r}{nearest(name, values)}, which tells domains apart"
+                )
+        key = tuple(plain(values[name]) for name in fields)
+        if key in places:
+            raise InputError(f"domains: {places[key]} and {domain} are the same, {', '.join(key)}")
+        places[key] = domain
+    return places
+
+
+def _class_names(classes: Sequence[object] | Mapping[object, str] | None) -> dict[str, str] | None:
+    """Name of each label's class, in the order of the classes."""
+    if classes is None:
+        return None
+    pairs = classes.items() if isinstance(classes, Mapping) else [(value, value) for value in classes]
+    names = {plain(label): plain(name) for label, name in pairs}
+    if len(set(names.values())) < len(pairs):
+        raise InputError(f"classes: a label or name is there twice: {', '.join(names.values())}")
+    return names
+
+
+def _capped(windows: pd.DataFrame, cap: int | None, seed: int) -> pd.DataFrame:
+    """At most so many windows of each class and domain, in their order."""
+    if cap is None:
+        return windows
+    kept = windows.groupby(["domain", "label"], sort=True).sample(frac=1, random_state=seed)
+    kept = kept.groupby(["domain", "label"], sort=True).head(cap)
+    return windows.loc[np.sort(kept.index)].reset_index(drop=True)
+
+
+def natural(text: str) -> tuple:
+    """Key that sorts numbers by value, before texts."""
+    try:
+        return 0, float(text), text
+    except ValueError:
+        return 1, 0.0, text
+
+
+def _some(texts: Sequence[str]) -> str:
+    return ", ".join(texts[:20]) + (" ..." if len(texts) > 20 else "")
+
+
+def _notes(
+    cutter: _Cutter, columns: Columns, source: Source, skipped: dict[tuple[str, ...], int], fields: list[str]
+) -> list[str]:
+    used = {*columns.channels, *columns.texts, columns.time}
+    unused = [name for name in source.names if name not in used]
+    notes = []
+    if unused:
+        notes.append(f"Columns that are not used: {', '.join(unused)}.")
+    unused_labels = sorted(cutter.unused.items(), key=lambda item: natural(item[0]))
+    if unused_labels:
+        steps = ", ".join(f"{count:,} of label {text or '(none)'}" for text, count in unused_labels)
+        notes.append(f"Time steps in no window: {steps}.")
+    if skipped:
+        keys = _some([" ".join(key) for key in skipped])
+        notes.append(f"{sum(skipped.values())} recordings are of no domain ({', '.join(fields)}: {keys}).")
+    if cutter.dropped:
+        notes.append(f"{cutter.dropped} stretches are shorter than a window and left out.")
+    if cutter.padded:
+        notes.append(f"{cutter.padded} stretches are shorter than a window: their last value is repeated.")
+    return notes

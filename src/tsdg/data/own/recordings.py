@@ -1,0 +1,625 @@
+"""A user's own recordings: a csv, a parquet or an npz file, or a folder of files with a ``metadata.csv``.
+
+csv, parquet
+    One row a time step: channels, a label, and columns that tell recordings and domains apart.
+npz
+    The same as arrays: ``signal`` ``(N, C)``, and one array ``(N,)`` for each other column. An array of C
+    texts, ``channels`` or ``columns``, names the channels.
+folder
+    csv and parquet files, one a recording, and ``metadata.csv`` with a row for each: its ``file``, and what
+    is the same in all of it, such as its label or its domain.
+
+Files are streamed: memory holds some megabytes and one recording.
+"""
+
+import hashlib
+import re
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet
+
+from tsdg.data.simulated import SIMULATED_COLUMN
+from tsdg.errors import InputError, nearest
+
+METADATA = "metadata.csv"
+FILE = "file"
+SIGNAL = "signal"
+SUFFIXES = (".csv", ".parquet", ".npz")
+
+_ROWS, _BYTES = 1 << 16, 1 << 22
+_WHOLE = re.compile(r"([-+]?\d+)\.0*")
+_NUMBER = re.compile(r"[-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?")
+
+Progress = Callable[[int, int], None]
+
+
+def plain(value: object) -> str:
+    """A label or a domain's value as text: 1, 1.0 and "1" are the same, and so are True and "true"."""
+    text = str(value).strip()
+    if whole := _WHOLE.fullmatch(text):
+        return whole[1]
+    return text.lower() if text in ("True", "False") else text
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns are read, and as what.
+
+    Attributes
+    ----------
+    channels : sequence of str
+    label, recording, time : str or None
+    fields : sequence of str
+        What tells domains apart.
+    """
+
+    channels: Sequence[str]
+    label: str | None = None
+    recording: str | None = None
+    time: str | None = None
+    fields: Sequence[str] = ()
+
+    @property
+    def texts(self) -> list[str]:
+        """Columns that are read as text."""
+        named = [name for name in (self.label, self.recording) if name is not None]
+        return list(dict.fromkeys([*named, *self.fields]))
+
+
+@dataclass
+class Block:
+    """Some consecutive time steps: ``signal (n, C)`` float32, codes ``(n,)`` of texts, ``time (n,)`` in s."""
+
+    signal: np.ndarray
+    codes: dict[str, np.ndarray]
+    time: np.ndarray | None
+
+
+@dataclass
+class Recording:
+    """One recording.
+
+    Attributes
+    ----------
+    name : str
+    fields : dict of str to str
+        Its value of each field.
+    signal : numpy.ndarray
+        float32, ``(n, C)``.
+    labels : numpy.ndarray
+        int32, ``(n,)``: into the source's label texts; -1 where there is none.
+    time : numpy.ndarray or None
+        float64, ``(n,)``, seconds, increasing.
+    """
+
+    name: str
+    fields: dict[str, str]
+    signal: np.ndarray
+    labels: np.ndarray
+    time: np.ndarray | None
+
+
+@dataclass
+class Source:
+    """Files of recordings, opened.
+
+    Attributes
+    ----------
+    path : Path
+    files : list of Path
+        All files that are read, the metadata's included.
+    names, numeric, dates : list of str
+        Columns, those of numbers, and those of dates.
+    spoilt : dict of str to str
+        Columns of numbers but for some cells, and what is in these.
+    texts : dict of str to dict of str to int
+        Code of each text of each column, as far as it was read.
+    origin : int or None
+        First date in the file, in nanoseconds; times count from there.
+    """
+
+    path: Path
+    files: list[Path]
+    names: list[str]
+    numeric: list[str]
+    read: Callable[[Columns, "Source"], Iterator[Block]]
+    dates: list[str] = field(default_factory=list)
+    spoilt: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, dict[str, int]] = field(default_factory=dict)
+    origin: int | None = None
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the file says that `tsdg` simulated it."""
+        return SIMULATED_COLUMN in self.names
+
+    def codes(self, column: str, values: Sequence[object], indices: np.ndarray) -> np.ndarray:
+        """Codes ``(n,)`` of ``values[indices]``; -1 for an index below 0 and for an empty text."""
+        known = self.texts.setdefault(column, {})
+        texts = [plain(value) for value in values]
+        found = [-1 if text in ("", "nan") else known.setdefault(text, len(known)) for text in texts]
+        return np.array([*found, -1], np.int32)[indices]
+
+    def labels(self, columns: Columns) -> list[str]:
+        """Texts of the labels, as far as they were read."""
+        return list(self.texts.get(columns.label or "", {}))
+
+    def digests(self) -> list[dict[str, str]]:
+        """Name and SHA-256 of each file."""
+        entries = []
+        for path in self.files:
+            with open(path, "rb") as file:
+                entries.append({"file": path.name, "sha256": hashlib.file_digest(file, "sha256").hexdigest()})
+        return entries
+
+    def columns(
+        self,
+        *,
+        channels: Sequence[str] | None = None,
+        label: str | None = "label",
+        recording: str | None = None,
+        time: str | None = None,
+        fields: Sequence[str] = (),
+    ) -> Columns:
+        """Resolve the columns by name.
+
+        `channels` are by default all columns of numbers that have a name and are nothing else, `recording` is
+        the column ``recording``, or in a folder the ``file``, and `time` the column ``time``, where they are.
+
+        Raises
+        ------
+        InputError
+            If a column is not there, or a channel holds no numbers.
+        """
+        if recording is None:
+            recording = next((name for name in ("recording", FILE) if name in self.names), None)
+        if time is None and "time" in self.names and "time" not in (channels or []):
+            time = "time"
+        for what, names in (
+            ("label", [label]), ("recording", [recording]), ("time", [time]), ("domain", fields),
+            ("channels", channels or []),
+        ):  # fmt: skip
+            for name in names:
+                if name is not None and name not in self.names:
+                    raise InputError(
+                        f"{self.path}: {what}: there is no column {name!r}{nearest(name, self.names)}; "
+                        f"there are {', '.join(self.names)}; name it with --{what}"
+                    )
+        if time is not None and time not in (*self.numeric, *self.dates):
+            raise InputError(
+                f"{self.path}: time: column {time!r} {self.spoilt.get(time, 'holds text')}, where seconds "
+                "belong (decimals with a point), or dates such as 2026-01-31 12:00:00.5"
+            )
+        others = {label, recording, time, *fields, FILE, SIMULATED_COLUMN, ""}
+        if channels is None:
+            channels = [n for n in self.names if n in (*self.numeric, *self.spoilt) and n not in others]
+        for name in channels:
+            if name in others:
+                raise InputError(f"{self.path}: column {name!r} cannot be a channel and something else too")
+            if name not in self.numeric:
+                raise InputError(
+                    f"{self.path}: channel {name!r} {self.spoilt.get(name, 'holds text')}, where numbers "
+                    "belong; leave the cell empty where a value is missing, and write decimals with a point"
+                )
+        if not channels:
+            raise InputError(f"{self.path}: no column of numbers is left for a channel")
+        return Columns(list(channels), label, recording, time, list(fields))
+
+    def recordings(self, columns: Columns) -> Iterator[Recording]:
+        """The recordings in the files' order, one in memory at a time.
+
+        Without a recording column, one ends where a field changes.
+
+        Raises
+        ------
+        InputError
+            If the rows of a recording are not together, a field changes within one, time does not increase,
+            or a value is infinite.
+        """
+        seen: set[str] = set()
+        open_: list[Block] = []
+        row = 0
+        for block in self.read(columns, self):
+            keys = self._keys(block, columns)
+            cuts = np.flatnonzero((keys[1:] != keys[:-1]).any(1)) + 1
+            for first, last in zip([0, *cuts], [*cuts, len(keys)], strict=True):
+                if first == last:
+                    continue
+                if open_ and (self._keys(open_[0], columns)[0] != keys[first]).any():
+                    yield self._recording(open_, columns, seen, row)
+                    row += sum(len(other.signal) for other in open_)
+                    open_ = []
+                open_.append(_cut(block, slice(first, last)))
+        if open_:
+            yield self._recording(open_, columns, seen, row)
+        if not seen:
+            raise InputError(f"{self.path}: holds no rows")
+
+    def _keys(self, block: Block, columns: Columns) -> np.ndarray:
+        """What is the same in all of a recording, ``(n, keys)``."""
+        names = [columns.recording] if columns.recording else list(columns.fields)
+        return np.stack([block.codes[name] for name in names] or [np.zeros(len(block.signal), np.int32)], 1)
+
+    def _recording(self, blocks: list[Block], columns: Columns, seen: set[str], row: int) -> Recording:
+        block = _joined(blocks)
+        texts = {name: list(self.texts[name]) for name in columns.texts}
+        if columns.recording:
+            code = block.codes[columns.recording][0]
+            if code < 0:
+                raise InputError(
+                    f"{self.path}: {columns.recording} is empty in row {row + 1}; name the recording of "
+                    "every row"
+                )
+            name = texts[columns.recording][code]
+        else:
+            name = str(len(seen) + 1)
+        where = f"{self.path}: recording {name}"
+        if name in seen:
+            raise InputError(
+                f"{where} goes on in row {row + 1} after another one: two recordings of the same name, or "
+                "rows that are not sorted by recording; rename or sort them"
+            )
+        seen.add(name)
+        fields = {}
+        for column in columns.fields:
+            codes = block.codes[column]
+            changed = np.flatnonzero(codes != codes[0])
+            if len(changed):
+                raise InputError(
+                    f"{where}: {column} changes in row {row + changed[0] + 1}, but a recording is of one "
+                    "domain; give the parts names of their own"
+                )
+            fields[column] = texts[column][codes[0]] if codes[0] >= 0 else ""
+        if np.isinf(block.signal).any():
+            step, channel = np.argwhere(np.isinf(block.signal))[0]
+            raise InputError(
+                f"{where}: {columns.channels[channel]} is infinite in row {row + step + 1}; "
+                "leave the cell empty where a value is missing"
+            )
+        if block.time is not None:
+            back = np.flatnonzero(~(np.diff(block.time) > 0))
+            if len(back):
+                raise InputError(
+                    f"{where}: {columns.time} does not increase from row {row + back[0] + 1} to the next; "
+                    "sort the rows of each recording by time, once each"
+                    + ("" if columns.recording else ", or name the column of the recording with --recording")
+                )
+        labels = block.codes[columns.label] if columns.label else np.full(len(block.signal), -1, np.int32)
+        return Recording(name, fields, block.signal, labels, block.time)
+
+
+def open_source(path: str | Path, *, separator: str = ",", progress: Progress | None = None) -> Source:
+    """Open a file, or a folder of files with their ``metadata.csv``.
+
+    Parameters
+    ----------
+    path : path
+    separator : str
+        Of the cells of a csv.
+    progress : callable, optional
+        Called with the megabytes read and the megabytes in all.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or it is not what its name says.
+    """
+    path = Path(path)
+    progress = progress or (lambda done, total: None)
+    if path.is_dir():
+        return _open_folder(path, separator, progress)
+    if not path.exists():
+        raise InputError(f"{path}: no such file or folder")
+    _check_kind(path)
+    if path.suffix == ".npz":
+        return _open_npz(path, progress)
+    return _open_rows(path, separator, progress)
+
+
+def source_files(path: str | Path, separator: str = ",") -> list[str]:
+    """Names of the files to read, relative to a folder, or to the folder of a file; there or not."""
+    path = Path(path)
+    if path.suffix in SUFFIXES and not path.is_dir():
+        return [path.name]
+    if not (path / METADATA).is_file():
+        return [METADATA]
+    return [METADATA, *_metadata(path, separator)[FILE]]
+
+
+def _check_kind(path: Path) -> None:
+    """Refuse a file that is not what its name says."""
+    if path.suffix not in SUFFIXES:
+        raise InputError(f"{path}: {path.suffix or 'no suffix'} is not known; use {', '.join(SUFFIXES)}")
+    with open(path, "rb") as file:
+        start = file.read(4)
+    if not start:
+        raise InputError(f"{path}: is empty")
+    found = {b"PAR1": ".parquet", b"PK\3\4": ".npz"}.get(start, ".csv")
+    if found != path.suffix:
+        what = {".parquet": "a parquet file", ".npz": "a zip archive", ".csv": "text or something else"}[
+            found
+        ]
+        raise InputError(f"{path}: holds {what}, not what its name says; rename it or save it anew")
+
+
+@contextmanager
+def _refused(path: Path) -> Iterator[None]:
+    """Arrow's errors, and NumPy's, as `InputError`."""
+    try:
+        yield
+    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:  # Arrow's are ValueErrors
+        words = "".join(letter if letter.isprintable() else " " for letter in str(error))
+        words = " ".join(words.split())[:200]
+        remedy = "correct the file and try again"
+        if "UTF8" in words or "utf-8" in words:
+            remedy = "save the file as UTF-8"
+        elif "conversion error" in words:
+            remedy = "leave the cell empty where a value is missing, and write decimals with a point"
+        raise InputError(f"{path}: {words}; {remedy}") from None
+
+
+# ------------------------------------------------------------------------------------------ csv and parquet
+
+
+def _open_rows(path: Path, separator: str, progress: Progress) -> Source:
+    schema, spoilt = _schema(path, separator)
+    numeric = [f.name for f in schema if pa.types.is_integer(f.type) or pa.types.is_floating(f.type)]
+
+    def read(columns: Columns, source: Source) -> Iterator[Block]:
+        with _refused(path):
+            for batch in _batches(path, separator, columns, schema, progress):
+                yield _block(batch, columns, source)
+
+    dates = [f.name for f in schema if pa.types.is_timestamp(f.type)]
+    return Source(path, [path], list(schema.names), numeric, read, dates, spoilt)
+
+
+def _schema(path: Path, separator: str) -> tuple[pa.Schema, dict[str, str]]:
+    """Types of the columns, and what keeps columns of numbers from being such."""
+    with _refused(path):
+        if path.suffix == ".parquet":
+            return pa.parquet.ParquetFile(path).schema_arrow, {}
+        _check_separator(path, separator)
+        with pa.csv.open_csv(path, pa.csv.ReadOptions(block_size=_BYTES), _parsing(separator)) as reader:
+            schema = reader.schema
+            first = next(iter(reader), None)
+    if first is None:
+        raise InputError(f"{path}: holds no rows")
+    names = schema.names
+    if len(names) == 1:
+        raise InputError(f"{path}: has one column only, {names[0]!r}; a recording needs a label and channels")
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise InputError(f"{path}: two columns are called {twice[0]!r}; rename one")
+    if all(_NUMBER.fullmatch(name) for name in names):
+        raise InputError(
+            f"{path}: the first row holds numbers ({', '.join(names)}); column names belong there"
+        )
+    spoilt = {}
+    for name in names:
+        if pa.types.is_string(schema.field(name).type):
+            texts = first.column(name).to_pylist()
+            wrong = [text for text in texts if text and not _NUMBER.fullmatch(text.strip())]
+            commas = [text for text in texts if text and "," in text and text not in wrong]
+            if len(wrong) < len(texts) / 2 and (wrong or commas):
+                culprit = (wrong or commas)[0]
+                spoilt[name] = f"holds the text {culprit!r} in row {texts.index(culprit) + 1}"
+    return schema, spoilt
+
+
+def _check_separator(path: Path, separator: str) -> None:
+    """Refuse a csv whose first line has other marks than the separator."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        first = file.readline()
+    used = next((mark for mark in ";\t|, " if mark in first.strip()), None)
+    if separator not in first and used:
+        shown = f"${used!r}" if used == "\t" else repr(used)  # as Bash reads it
+        raise InputError(
+            f"{path}: its first line has no {separator!r}; separated by {used!r}? give --separator {shown}"
+        )
+
+
+def _parsing(separator: str) -> pa.csv.ParseOptions:
+    return pa.csv.ParseOptions(delimiter=separator)
+
+
+def _batches(
+    path: Path, separator: str, columns: Columns, schema: pa.Schema, progress: Progress
+) -> Iterator[pa.RecordBatch]:
+    """The needed columns, some megabytes at a time."""
+    wanted = [*columns.channels, *columns.texts, *([columns.time] if columns.time else [])]
+    size = path.stat().st_size >> 20
+    if path.suffix == ".parquet":
+        file = pa.parquet.ParquetFile(path)
+        rows = max(1, file.metadata.num_rows)
+        for done, batch in enumerate(file.iter_batches(_ROWS, columns=wanted), start=1):
+            yield batch
+            progress(min(size, done * _ROWS * size // rows), size)
+        return
+    types = dict.fromkeys(columns.texts, pa.dictionary(pa.int32(), pa.string()))
+    types |= dict.fromkeys(columns.channels, pa.float32())
+    if columns.time and not pa.types.is_timestamp(schema.field(columns.time).type):
+        types[columns.time] = pa.float64()
+    with open(path, "rb") as stream:
+        reader = pa.csv.open_csv(
+            stream,
+            pa.csv.ReadOptions(block_size=_BYTES, use_threads=False),
+            _parsing(separator),
+            pa.csv.ConvertOptions(column_types=types, include_columns=wanted, strings_can_be_null=True),
+        )
+        for batch in reader:
+            yield batch
+            progress(stream.tell() >> 20, size)
+
+
+def _block(batch: pa.RecordBatch, columns: Columns, source: Source) -> Block:
+    signal = np.empty((batch.num_rows, len(columns.channels)), np.float32)
+    for index, name in enumerate(columns.channels):
+        signal[:, index] = _floats(batch.column(name))
+    codes = {name: _codes(batch.column(name), name, source) for name in columns.texts}
+    time = None
+    if columns.time:
+        column = batch.column(columns.time)
+        if pa.types.is_timestamp(column.type):
+            ticks = pc.cast(pc.cast(column, pa.timestamp("ns", column.type.tz)), pa.int64())
+            if source.origin is None and len(ticks):
+                source.origin = ticks[0].as_py() or 0
+            column = pc.subtract(ticks, source.origin or 0)  # before digits get lost
+            time = column.to_numpy(zero_copy_only=False) / 1e9
+        else:
+            time = _floats(column)
+    return Block(signal, codes, time)
+
+
+def _floats(column: pa.Array) -> np.ndarray:
+    """Numbers, NaN where there is none."""
+    return pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False)
+
+
+def _codes(column: pa.Array, name: str, source: Source) -> np.ndarray:
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    indices = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return source.codes(name, column.dictionary.to_pylist(), indices)
+
+
+# ---------------------------------------------------------------------------------------------------- npz
+
+
+def _open_npz(path: Path, progress: Progress) -> Source:
+    with _refused(path):
+        arrays: dict[str, Any] = dict(np.load(path, allow_pickle=False))
+    signal = arrays.pop(SIGNAL, None)
+    if signal is None or signal.ndim != 2 or signal.dtype.kind not in "fiu":
+        raise InputError(f"{path}: needs an array `signal` of numbers, (time steps, channels)")
+    count, width = signal.shape
+    channels = [f"channel{index}" for index in range(width)]
+    for name in ("channels", "columns"):
+        if name in arrays and arrays[name].shape == (width,):
+            channels = [str(value) for value in arrays.pop(name)]
+    for name, array in arrays.items():
+        if array.shape != (count,):
+            raise InputError(
+                f"{path}: array {name!r} has shape {array.shape}; it must be ({count},), as `signal` has "
+                "so many time steps"
+            )
+
+    def column(name: str) -> np.ndarray:
+        return signal[:, channels.index(name)] if name in channels else arrays[name]
+
+    numeric = channels + [name for name, array in arrays.items() if array.dtype.kind in "fiu"]
+
+    def read(columns: Columns, source: Source) -> Iterator[Block]:
+        for start in range(0, count, _ROWS):
+            rows = slice(start, start + _ROWS)
+            steps = len(range(*rows.indices(count)))
+            part = np.empty((steps, len(columns.channels)), np.float32)
+            for index, name in enumerate(columns.channels):
+                part[:, index] = column(name)[rows]
+            codes = {}
+            for name in columns.texts:
+                values, indices = np.unique(column(name)[rows], return_inverse=True)
+                codes[name] = source.codes(name, values.tolist(), indices)
+            time = arrays[columns.time][rows].astype(float) if columns.time else None
+            yield Block(part, codes, time)
+            progress(min(start + _ROWS, count), count)
+
+    return Source(path, [path], [*channels, *arrays], numeric, read)
+
+
+# ------------------------------------------------------------------------------------------------- folder
+
+
+def _open_folder(path: Path, separator: str, progress: Progress) -> Source:
+    metadata = _metadata(path, separator)
+    files = [path / name for name in metadata[FILE]]
+    for file in files:
+        if not file.is_file():
+            raise InputError(f"{path / METADATA}: names {file.name}, which is not in {path}")
+        if file.suffix == ".npz":
+            raise InputError(f"{file}: a folder holds csv and parquet files; give an npz file alone")
+        _check_kind(file)
+    given = [name for name in metadata.columns if name != FILE]
+    first = _open_rows(files[0], separator, progress)
+    if both := sorted(set(given) & set(first.names)):
+        raise InputError(f"{path / METADATA}: {both[0]} is a column of {files[0].name} too; rename one")
+
+    def read(columns: Columns, source: Source) -> Iterator[Block]:
+        constant = [name for name in columns.texts if name in given]
+        inside = [name for name in columns.texts if name not in (*given, FILE)]
+        label = columns.label if columns.label in inside else None
+        own = Columns(columns.channels, label, None, columns.time, [n for n in inside if n != label])
+        for number, (file, (_, row)) in enumerate(zip(files, metadata.iterrows(), strict=True), start=1):
+            part = _open_rows(file, separator, lambda done, total: None)
+            for name in [*own.channels, *own.texts, *([own.time] if own.time else [])]:
+                if name not in part.names:
+                    raise InputError(f"{file}: has no column {name!r}, which {files[0].name} has")
+            part.texts = source.texts
+            empty = True
+            for block in part.read(own, part):
+                here = np.zeros(len(block.signal), np.intp)
+                for name in constant:
+                    block.codes[name] = source.codes(name, [row[name]], here)
+                if columns.recording == FILE:
+                    block.codes[FILE] = source.codes(FILE, [row[FILE]], here)
+                empty &= not len(here)
+                yield block
+            if empty:
+                raise InputError(f"{file}: holds no rows; take it out of {METADATA}")
+            progress(number, len(files))
+
+    names = list(dict.fromkeys([*given, FILE, *first.names]))
+    return Source(path, [path / METADATA, *files], names, first.numeric, read, first.dates, first.spoilt)
+
+
+def _metadata(path: Path, separator: str) -> pd.DataFrame:
+    """A row for each file: its name, and its values as texts."""
+    where = path / METADATA
+    if not where.is_file():
+        raise InputError(
+            f"{path}: holds no {METADATA}, which has a row for each recording: its {FILE}, label and domain"
+        )
+    with _refused(where):
+        _check_separator(where, separator)
+        table = pd.read_csv(where, dtype=str, keep_default_na=False, sep=separator)
+    if FILE not in table:
+        raise InputError(
+            f"{where}: has no column {FILE!r}{nearest(FILE, table.columns)}; there are "
+            f"{', '.join(table.columns)}"
+        )
+    if table.empty:
+        raise InputError(f"{where}: names no file")
+    twice = table[FILE][table[FILE].duplicated()]
+    if len(twice):
+        raise InputError(f"{where}: names {twice.iloc[0]} twice")
+    return table
+
+
+# ------------------------------------------------------------------------------------------------- blocks
+
+
+def _cut(block: Block, rows: slice) -> Block:
+    """Some rows of a block."""
+    time = None if block.time is None else block.time[rows]
+    return Block(block.signal[rows], {name: codes[rows] for name, codes in block.codes.items()}, time)
+
+
+def _joined(blocks: list[Block]) -> Block:
+    """Consecutive blocks as one."""
+    if len(blocks) == 1:
+        return blocks[0]
+    codes = {name: np.concatenate([block.codes[name] for block in blocks]) for name in blocks[0].codes}
+    times = [block.time for block in blocks if block.time is not None]
+    return Block(
+        np.concatenate([block.signal for block in blocks]), codes, np.concatenate(times) if times else None
+    )

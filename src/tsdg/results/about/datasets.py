@@ -1,0 +1,104 @@
+"""Tables of the data sets, from their cards: what they are, and how many windows of each class they have."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from tsdg.errors import InputError
+from tsdg.results.tables import document, escape, row, write
+
+TITLES = {"bearings": "Bearings", "hhar": "HHAR", "mimic3": "MIMIC-III"}
+CAPTION = "Data sets as prepared here."
+SAMPLES_CAPTION = (
+    "Windows of each class in each domain; in brackets the paper's number where it is at hand (those of HHAR "
+    "are not)."
+)
+
+
+def read_cards(folders: Iterable[str | Path]) -> dict[str, dict[str, Any]]:
+    """Cards of prepared data sets, by the name of their folder."""
+    cards: dict[str, dict[str, Any]] = {}
+    for path in (Path(folder) / "card.json" for folder in folders):
+        try:
+            card = {path.parent.name: json.loads(path.read_text(encoding="utf-8"))}
+            datasets(card), samples(card)
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            raise InputError(f"{path}: unreadable ({error}); run `tsdg prepare` for this data set") from None
+        cards |= card
+    return cards
+
+
+def datasets(cards: dict[str, dict[str, Any]]) -> pd.DataFrame:
+    """One row a data set: domains, classes, channels, window, recordings, windows, simulated."""
+    rows = [
+        {
+            "dataset": name,
+            "domains": len(card["domains"]),
+            "classes": len(card["classes"]),
+            "channels": len(card["channels"]),
+            "window": card["window"]["length"],
+            "stride": card["window"]["stride"],
+            "windows": sum(sum(of_class.values()) for of_class in card["counts"].values()),
+            "simulated": card.get("simulated", False),
+        }
+        for name, card in cards.items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def samples(cards: dict[str, dict[str, Any]]) -> pd.DataFrame:
+    """One row a data set, domain and class: windows here, and in the paper (empty where not at hand)."""
+    rows = [
+        (name, domain, label, count, card.get("expected_counts", {}).get(domain, {}).get(label))
+        for name, card in cards.items()
+        for domain, of_class in card["counts"].items()
+        for label, count in of_class.items()
+    ]
+    return pd.DataFrame(rows, columns=["dataset", "domain", "class", "windows", "paper"]).astype(
+        {"paper": "Int64"}
+    )
+
+
+def render(folders: Iterable[str | Path], out: str | Path) -> list[Path]:
+    """Write ``datasets`` and ``datasets_samplesize``, each as csv and tex; return their paths."""
+    cards = read_cards(folders)
+    about, counts = datasets(cards), samples(cards)
+    simulated = [_title(name) for name, card in cards.items() if card.get("simulated")]
+    note = f" Simulated raw files: {', '.join(simulated)}." if simulated else ""
+
+    columns = ["Data set", "Domains", "Classes", "Channels", "Window", "Stride", "Windows"]
+    lines = [r"\toprule", row(columns), r"\midrule"]
+    for line in about.itertuples():
+        cells = (line.domains, line.classes, line.channels, line.window, line.stride, line.windows)
+        lines.append(row([escape(_title(line.dataset)), *(f"{cell:,}" for cell in cells)]))
+    lines.append(r"\bottomrule")
+
+    paths = write("datasets", about, document("datasets", CAPTION + note, "lrrrrrr", lines), out)
+    text = _samples_latex(counts, SAMPLES_CAPTION + note)
+    return paths + write("datasets_samplesize", counts, text, out)
+
+
+def _samples_latex(counts: pd.DataFrame, text: str) -> str:
+    """A row each data set and class, a column each letter of a domain, which each data set has its own."""
+    domains = list(dict.fromkeys(counts["domain"]))
+    lines = [r"\toprule", row(["Data set", "Class", *map(escape, domains)])]
+    for dataset, part in counts.groupby("dataset", sort=False):
+        lines.append(r"\midrule")
+        for label, of_class in part.groupby("class", sort=False):
+            cells = {line.domain: _cell(line) for line in of_class.itertuples()}
+            first = label == part["class"].iloc[0]
+            shown = [escape(_title(str(dataset))) if first else "", escape(str(label))]
+            lines.append(row([*shown, *(cells.get(domain, "") for domain in domains)]))
+    lines.append(r"\bottomrule")
+    return document("datasets_samplesize", text, "ll" + "r" * len(domains), lines)
+
+
+def _cell(line: Any) -> str:
+    return f"{line.windows}" if pd.isna(line.paper) else f"{line.windows} ({line.paper})"
+
+
+def _title(name: str) -> str:
+    return TITLES.get(name, name)

@@ -1,0 +1,92 @@
+"""Table of the networks, made by watching them at work."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from tsdg.learning.networks import NEGATIVE_SLOPE, BatchNormLeakyReLU, Conv1d, Linear, build
+from tsdg.results.tables import document, escape, row, write
+from tsdg.streams import torch_stream
+
+DATASETS = {  # backbone, channels, time steps, classes
+    "Bearings": ("bearings", 1, 4096, 10),
+    "HHAR": ("har", 3, 128, 6),
+    "MIMIC-III": ("har", 11, 24, 2),
+}
+CAPTION = "Networks: layers with their output for one window (channels x time steps) and their parameters."
+
+
+def architectures() -> pd.DataFrame:
+    """One row a layer: dataset, backbone, layer, output, parameters."""
+    rows = [
+        (dataset, backbone, *layer)
+        for dataset, (backbone, *shape) in DATASETS.items()
+        for layer in _layers(backbone, *shape)
+    ]
+    return pd.DataFrame(rows, columns=["dataset", "backbone", "layer", "output", "parameters"])
+
+
+def render(folder: str | Path) -> list[Path]:
+    """Write ``networks.csv`` and ``networks.tex``; return their paths."""
+    table = architectures()
+    lines = [r"\toprule", row(["Data set", "Layer", "Output", "Parameters"])]
+    for dataset, part in table.groupby("dataset", sort=False):
+        lines.append(r"\midrule")
+        for line in part.itertuples():
+            first = dataset if line.Index == part.index[0] else ""
+            cells = [escape(str(cell)) for cell in (first, line.layer, line.output)]
+            lines.append(row([*cells, f"{line.parameters:,}" if line.parameters else ""]))
+        lines.append(row(["", "All", "", f"{part['parameters'].sum():,}"]))
+    lines.append(r"\bottomrule")
+    return write("networks", table, document("networks", CAPTION, "lllr", lines), folder)
+
+
+def _layers(backbone: str, channels: int, length: int, classes: int) -> Iterator[tuple[str, str, int]]:
+    """Layers in the order in which a batch passes them, and what happens between them."""
+    network = build(
+        backbone, channels=channels, length=length, classes=classes, generators=[torch_stream(0, "weights")]
+    ).eval()
+    passed: list[tuple[nn.Module, Tensor, Tensor]] = []
+
+    def watch(module: nn.Module, arguments: tuple[Any, ...], made: Tensor) -> None:
+        given = arguments[0]
+        if isinstance(module, Conv1d):  # without what comes after its end
+            made = made[:, :, : module.output_length(given.shape[2])]
+        elif isinstance(module, BatchNormLeakyReLU):
+            given = given[:, :, : made.shape[2]]
+        passed.append((module, given.clone(), made.clone()))
+
+    for module in network.modules():
+        if isinstance(module, Conv1d | BatchNormLeakyReLU | Linear | nn.ReLU):
+            module.register_forward_hook(watch)
+    with torch.no_grad():
+        network(torch.randn(1, 2, channels, length, generator=torch_stream(0, "input")))
+    for i, (module, given, made) in enumerate(passed):
+        if i and (between := _between(passed[i - 1][2], given)):
+            yield between, _shape(given), 0
+        yield _describe(module), _shape(made), sum(p[0].numel() for p in module.parameters())
+
+
+def _between(before: Tensor, after: Tensor) -> str:
+    """What a network does to activations outside of its layers."""
+    if before.shape == after.shape:
+        changed = not torch.equal(after, before)
+        return "LeakyReLU" if changed and torch.equal(after, F.leaky_relu(before, NEGATIVE_SLOPE)) else ""
+    return "Average over time" if after.shape[-1] == before.shape[-1] else "Flatten"
+
+
+def _describe(module: nn.Module) -> str:
+    if isinstance(module, Conv1d):
+        options = f"kernel {module.kernel_size}, stride {module.stride}, padding {module.padding}"
+        return f"Convolution, {options}"
+    names = {BatchNormLeakyReLU: "Batch normalization, LeakyReLU", Linear: "Fully connected", nn.ReLU: "ReLU"}
+    return names[type(module)]
+
+
+def _shape(x: Tensor) -> str:
+    return f"{x.shape[3]} × {x.shape[2]}" if x.ndim == 4 else f"{x.shape[2]}"

@@ -1,0 +1,33 @@
+"""Figures, from the same selected runs and layouts as the tables.
+
+Each kind of `figures` in params.yaml is a module with ``draw(selected, layout, runs, out_folder, name,
+**options)``: the selected runs and the layout of all its tables together (see `tsdg.study.layouts`), the
+folder of records, and where to write. It returns the paths written.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tsdg.results.figures import forest, neighbours, optimization, reliability
+from tsdg.results.figures.accuracy import accuracy_by_target
+from tsdg.results.figures.style import BASELINE, COLUMN, FAINT, OURS, PAGE, PAPER, save, style
+
+KINDS: dict[str, Callable[..., list[Path]]] = {
+    "optimization": optimization.draw,
+    "neighbours": neighbours.draw,
+    "reliability": reliability.draw,
+    "forest": forest.draw,
+}
+
+__all__ = [
+    "BASELINE",
+    "COLUMN",
+    "FAINT",
+    "KINDS",
+    "OURS",
+    "PAGE",
+    "PAPER",
+    "accuracy_by_target",
+    "save",
+    "style",
+]

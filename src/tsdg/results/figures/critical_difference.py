@@ -1,0 +1,65 @@
+"""The critical-difference diagram of a ranking: methods by average rank, bars join those not told apart."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from tsdg.results.figures.style import (
+    LINE,
+    OURS,
+    PAGE,
+    PAPER,
+    plain,
+    save,
+    style,
+    unparsed,
+    wrapped,
+    write_below,
+)
+from tsdg.results.ranking import ALPHA, Ranking, posthocs
+
+
+def critical_difference(
+    ranking: Ranking, layout: Mapping[str, Any], remarks: Sequence[str], out_folder: str | Path
+) -> list[Path]:
+    """Draw ``critical_difference.pdf`` and ``.png``, with remarks at the foot.
+
+    The diagram is scikit-posthocs'. Without a test there are no bars.
+    """
+    layout = unparsed(layout)
+    names = {variant: layout["labels"][variant] for variant in ranking.average.index}
+    if len(set(names.values())) < len(names):
+        names = {variant: variant for variant in names}
+    ours = {names[variant] for variant in layout["ours"] if variant in names}
+    bars = ["Bars join methods that were not told apart."] if ranking.friedman < ALPHA else []
+    text = [plain(line) for line in wrapped([*bars, *remarks])]
+    foot = LINE * len(text) + 0.15
+    with style():
+        figure = Figure(figsize=(PAGE, 1.0))
+        ax = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+        drawn = posthocs().critical_difference_diagram(
+            ranking.average.rename(names),
+            ranking.pairs.rename(index=names, columns=names).fillna(0),
+            alpha=ALPHA,
+            ax=ax,
+            label_fmt_left="{label}  {rank:.2f} ",
+            label_fmt_right=" {rank:.2f}  {label}",
+            text_h_margin=0.05 * (len(names) - 1),
+            color_palette={name: OURS if name in ours else PAPER for name in names.values()},
+            elbow_props={"linewidth": 0.7},
+            marker_props={"s": 8},
+            crossbar_props={"color": PAPER, "linewidth": 2, "solid_capstyle": "round"},
+        )
+        levels = 2 + len({line.get_ydata()[0] for [line] in drawn["crossbars"]}) + (len(names) + 1) // 2
+        ax.set_xlim(1, len(names))
+        ax.set_ylim(-levels, 0.3)
+        ax.spines["top"].set_visible(True)
+        diagram = 0.13 * levels
+        height = 0.35 + diagram + foot
+        figure.set_size_inches(PAGE, height)
+        ax.set_position((0.24, foot / height, 0.52, diagram / height))
+        figure.text(0.5, 1 - 0.02 / height, "average rank", ha="center", va="top")
+        write_below(figure, text)
+        return save(figure, out_folder, "critical_difference")

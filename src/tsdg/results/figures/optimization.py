@@ -1,0 +1,171 @@
+"""How training goes: the parts of the loss, the loss by number of clusters, and the time of an iteration."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, NullFormatter
+
+from tsdg.errors import InputError
+from tsdg.results.figures.reading import read_records
+from tsdg.results.figures.style import FAINT, LINE, PAGE, SERIES, save, style, unparsed, wrapped, write_below
+from tsdg.results.tables import notes
+from tsdg.study.layouts import joined, shown_runs
+
+FEW = 8  # points of a line, below which each is marked
+PARTS = {"loss": "total", "cross_entropy": "cross-entropy", "consistency": "consistency"}
+
+
+def mean_losses(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """Mean over runs of each part of the loss, by iteration; empty where no run has a value.
+
+    Each value is itself the mean over the iterations since the one before.
+    """
+    runs = [pd.DataFrame(record["losses"]).set_index("iteration").astype(float) for record in records]
+    return pd.concat(runs).groupby(level=0).mean() if runs else pd.DataFrame()
+
+
+def iteration_times(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """A row a run: ``clusters`` (how many), ``milliseconds`` an iteration, and ``device`` in words."""
+    rows = []
+    for record in records:
+        machine, timing = record["machine"], record["timing"]
+        together = timing.get("runs_at_once", 1)
+        rows.append(
+            {
+                "clusters": len(set((record["config"].get("clusters") or {}).values())),
+                "milliseconds": 1000 * timing["seconds_per_iteration"],
+                "device": f"{machine['device'].upper()} {machine.get('device_name', '')}".strip()
+                + (f", {together} runs at once" if together > 1 else ""),
+            }
+        )
+    return pd.DataFrame(rows, columns=["clusters", "milliseconds", "device"])
+
+
+def draw(
+    selected: pd.DataFrame,
+    layout: Mapping[str, Any],
+    runs: str | Path,
+    out_folder: str | Path,
+    name: str,
+    *,
+    variant: str,
+) -> list[Path]:
+    """Draw three panels, of variants that differ in their number of clusters.
+
+    The parts of one variant's loss, the loss of every variant, and the time of an iteration by clusters.
+
+    Raises
+    ------
+    InputError
+        A run was trained without clusters.
+    """
+    layout = unparsed(joined([layout], metrics=["accuracy"]))
+    by_variant: dict[str, list] = {row: [] for row in layout["rows"]}
+    for row, record, _ in read_records(shown_runs(selected, layout), runs):
+        if not record["config"].get("clusters"):
+            raise InputError(
+                f"figures.{name}: {row.variant} was trained without clusters, of which the figure counts; "
+                "its tables should have variants of ours-metadata"
+            )
+        by_variant[row.variant].append(record)
+    times = iteration_times(record for own in by_variant.values() for record in own)
+    devices = ", ".join(dict.fromkeys(times["device"])) or "no run"
+    text = wrapped(
+        [
+            "Losses: mean over seeds, and over the iterations since the point before.",
+            f"Time of an iteration on {devices}: a dot a seed, mean and standard deviation.",
+            *notes(selected, layout),
+        ]
+    )
+    foot = LINE * len(text) + 0.5
+    height = 2.0 + foot
+    with style():
+        figure = Figure(figsize=(PAGE, height))
+        parts, loss, time = figure.subplots(1, 3)
+        _parts(parts, by_variant[variant], layout["labels"][variant])
+        _losses(loss, by_variant, layout)
+        _times(time, times)
+        figure.subplots_adjust(left=0.065, right=0.985, wspace=0.3)
+        figure.subplots_adjust(top=1 - 0.28 / height, bottom=foot / height)
+        write_below(figure, text)
+        return save(figure, out_folder, name)
+
+
+def _parts(ax: Axes, records: list, label: str) -> None:
+    means = mean_losses(records)
+    drawn = means[[part for part in PARTS if part in means]]
+    for color, part in zip(SERIES, drawn, strict=False):
+        ax.plot(drawn.index, drawn[part], color=color, linewidth=1.1, label=PARTS[part])
+    ax.set_title(f"Parts of the loss, {label}")
+    _over_iterations(ax, drawn)
+
+
+def _losses(ax: Axes, by_variant: Mapping[str, list], layout: Mapping[str, Any]) -> None:
+    losses = {}
+    for color, (variant, records) in zip(SERIES, by_variant.items(), strict=False):
+        for record in records if len(records) > 1 else []:
+            ax.plot(*(record["losses"][key] for key in ("iteration", "loss")), color=color, lw=0.4, alpha=0.4)
+        if records:
+            losses[variant] = mean_losses(records)["loss"]
+            ax.plot(losses[variant], color=color, lw=1.1, label=layout["labels"][variant])
+    ax.set_title("Loss")
+    _over_iterations(ax, pd.DataFrame(losses))
+
+
+def _over_iterations(ax: Axes, drawn: pd.DataFrame) -> None:
+    """Axes and legend of lines over iterations; values that range over a decade on a log scale."""
+    ax.set_xlabel("iteration")
+    ax.grid()
+    if drawn.empty:
+        return _missing(ax)
+    ax.set_xlim(0, 1.03 * drawn.index.max())
+    ax.xaxis.set_major_locator(MaxNLocator(4, integer=True, steps=[1, 2, 5, 10]))
+    if len(drawn) < FEW:
+        for line in ax.lines:
+            line.set(marker="o", markersize=2.5)
+    positive = drawn[drawn > 0].stack()
+    if positive.max() > 10 * positive.min():
+        ax.set_yscale("log")
+        ax.yaxis.set_minor_formatter(NullFormatter())
+        low, high = ax.get_ylim()
+        ax.set_ylim(low, high * (high / low) ** 0.15)  # room for the legend
+    else:
+        low, high = ax.get_ylim()
+        ax.set_ylim(low, high + 0.45 * (high - low))
+    ax.legend(handlelength=1.2, fontsize=6, loc="upper right", borderaxespad=0)
+    return None
+
+
+def _times(ax: Axes, times: pd.DataFrame) -> None:
+    ax.set_title("Time of an iteration")
+    ax.set_xlabel("clusters")
+    ax.set_ylabel("milliseconds")
+    if times.empty:
+        return _missing(ax)
+    places = {count: k for k, count in enumerate(sorted(set(times["clusters"])))}
+    ax.plot(
+        times["clusters"].map(places), times["milliseconds"], "o", color=SERIES[0], ms=2.6, alpha=0.4, mew=0
+    )
+    of_count = times.groupby("clusters")["milliseconds"]
+    ax.errorbar(
+        list(places.values()),
+        of_count.mean(),
+        of_count.std().fillna(0),
+        fmt="_",
+        color=SERIES[0],
+        ms=9,
+        elinewidth=1,
+    )
+    ax.set_xticks(list(places.values()), [str(count) for count in places])
+    ax.set_xlim(-0.6, len(places) - 0.4)
+    ax.set_ylim(0, 1.1 * max(times["milliseconds"].max(), (of_count.mean() + of_count.std().fillna(0)).max()))
+    ax.grid(axis="y")
+    return None
+
+
+def _missing(ax: Axes) -> None:
+    ax.text(0.5, 0.5, "missing", transform=ax.transAxes, ha="center", color=FAINT, style="italic", fontsize=6)

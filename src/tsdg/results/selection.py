@@ -1,0 +1,247 @@
+"""Model selection: which draw stands for a variant, by validation on the sources, from run records alone.
+
+For every (data set, variant, target) two rules are applied:
+
+per_seed
+    For each seed the draw with the best mean over sources of validation accuracy.
+shared
+    One draw for all seeds: the best mean of that number over the seeds. A draw that finished for more seeds
+    goes before one that finished for fewer, so that no draw wins by the seeds it lacks; a seed in which the
+    shared draw is missing or diverged says so.
+
+Ties go to the lower draw number ("fixed" before numbers). A diverged run ranks last: it is selected only
+where every draw diverged, and then has no metrics.
+"""
+
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from math import fsum
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from tsdg.errors import InputError
+from tsdg.runs import record as records
+from tsdg.study.run import Run, draw_order, run_path
+
+METRICS = ("accuracy", "ece", "auc", "nll", "brier")
+_TYPES = {
+    "rule": "str",
+    "dataset": "str",
+    "variant": "str",
+    "target": "str",
+    "seed": "int64",
+    "draw": "str",
+    "iteration": "Int64",
+    "validation_accuracy": "float64",
+    **dict.fromkeys(METRICS, "float64"),
+    "windows": "Int64",
+    "status": "str",
+    "draws_found": "int64",
+    "draws_expected": "int64",
+    "draws_diverged": "int64",
+    "protocol": "str",
+    "simulated": "boolean",
+    "record": "str",
+}
+_WORDS = {"rule": ("per_seed", "shared"), "status": ("finished", "diverged", "missing")}
+COLUMNS = tuple(_TYPES)
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What selection needs of one record."""
+
+    run: Run
+    finished: bool
+    validation: float
+    iteration: int | None
+    metrics: dict[str, float | None]
+    protocol: str
+    iterations: int
+    simulated: bool
+    fingerprint: str
+
+
+def select(
+    runs: Iterable[Run],
+    folder: str | Path,
+    *,
+    checkpoint: Literal["last", "best"] = "last",
+    current: Callable[[Run, Mapping[str, Any]], bool] = lambda run, record: True,
+) -> pd.DataFrame:
+    """Apply both rules to the records found of the expected runs.
+
+    Parameters
+    ----------
+    runs
+        The expected runs; records of others are ignored, absent records allowed.
+    folder
+        Where the records lie, each at `run_path` below it.
+    checkpoint
+        ``last``, or ``best``: the checkpoint of the run with the best mean source-validation accuracy
+        (a tie: the earlier).
+    current
+        Whether a run's record counts. One that does not, such as one of settings that have changed since, is
+        as good as absent.
+
+    Returns
+    -------
+    DataFrame
+        One row for each rule, data set, variant, target and seed, sorted. ``status`` is ``finished``,
+        ``diverged`` (no metrics) or ``missing`` (no record; no metrics). Accuracies, ECE and AUC are
+        fractions, of so many ``windows`` of the target; ``draws_found`` of ``draws_expected`` records exist,
+        ``draws_diverged`` of the found diverged; ``record`` is the selected record's path below `folder`.
+
+    Raises
+    ------
+    InputError
+        A damaged record, one of another run, or records of one variant and target that were made by
+        trainings of different length or from different data.
+    """
+    if checkpoint not in ("last", "best"):
+        raise InputError(f"checkpoint {checkpoint!r}: use 'last' or 'best'.")
+    rows: list[dict[str, Any]] = []
+    for _, group in groupby(sorted(set(runs)), key=lambda run: run.order[:3]):
+        expected = list(group)
+        outcomes = (_outcome(run, Path(folder), checkpoint, current) for run in expected)
+        found = [outcome for outcome in outcomes if outcome is not None]
+        _check_alike(found, Path(folder))
+        shared = _shared_draw(found)
+        for seed, members in groupby(expected, key=lambda run: run.seed):
+            seed_runs = list(members)
+            seed_found = [o for o in found if o.run.seed == seed]
+            best = min(seed_found, key=_rank, default=None)
+            same = next((o for o in seed_found if o.run.draw == shared), None)
+            rows.append(_row("per_seed", seed_runs, seed_found, best))
+            rows.append(_row("shared", seed_runs, seed_found, same))
+    return _sorted(pd.DataFrame(rows, columns=list(COLUMNS)).astype(_TYPES))
+
+
+def write_csv(selected: pd.DataFrame, path: str | Path) -> None:
+    """Write the result of `select`, rows sorted so that equal results are equal bytes, atomically."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
+    try:
+        _sorted(selected).to_csv(temporary, index=False, lineterminator="\n")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def read_csv(path: str | Path) -> pd.DataFrame:
+    """Read what `write_csv` wrote, with its types (a domain may be called "1" or "NA").
+
+    Raises
+    ------
+    InputError
+        The file is absent, or has other columns or values.
+    """
+    remedy = "Make it again with `tsdg select`."
+    empty_is_missing = {name: [""] for name, kind in _TYPES.items() if kind != "str"}
+    try:
+        selected = pd.read_csv(path, dtype=_TYPES, keep_default_na=False, na_values=empty_is_missing)
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(f"{path}: not a file of selected runs ({error}). {remedy}") from error
+    if tuple(selected.columns) != COLUMNS:
+        raise InputError(f"{path}: columns {list(selected.columns)} where {list(COLUMNS)} belong. {remedy}")
+    for column, known in _WORDS.items():
+        strange = sorted(set(selected[column]) - set(known))
+        if strange:
+            raise InputError(f"{path}: {column} {strange[0]!r} is not one of {', '.join(known)}. {remedy}")
+    return selected
+
+
+def _sorted(selected: pd.DataFrame) -> pd.DataFrame:
+    return selected.sort_values(["rule", "dataset", "variant", "target", "seed"], ignore_index=True)
+
+
+def _outcome(run: Run, folder: Path, checkpoint: str, current: Callable) -> _Outcome | None:
+    path = folder / run_path(run)
+    if not path.exists():
+        return None
+    record = records.read(path)
+    records.check_run(path, record, run)
+    if not current(run, record):
+        return None
+    config, data = record["config"], record["data"]
+    facts = (str(config["protocol"]), config["iterations"], data["simulated"], data["fingerprint"])
+    if record["status"] == "diverged":
+        return _Outcome(run, False, float("nan"), None, dict.fromkeys(METRICS), *facts)
+    scored = [(records.source_accuracy(c), c) for c in record["checkpoints"]]
+    validation, chosen = scored[-1] if checkpoint == "last" else max(scored, key=lambda pair: pair[0])
+    metrics = {name: chosen["target"][name] for name in METRICS} | {"windows": chosen["target"].get("n")}
+    return _Outcome(run, True, validation, chosen["iteration"], metrics, *facts)
+
+
+def _rank(outcome: _Outcome) -> tuple:
+    """Smallest is best."""
+    return (
+        not outcome.finished,
+        -outcome.validation if outcome.finished else 0.0,
+        draw_order(outcome.run.draw),
+    )
+
+
+def _shared_draw(found: Sequence[_Outcome]) -> int | str | None:
+    finished: dict[int | str, list[float]] = {o.run.draw: [] for o in found}
+    for outcome in found:
+        if outcome.finished:
+            finished[outcome.run.draw].append(outcome.validation)
+
+    def rank(draw: int | str) -> tuple:
+        values = finished[draw]
+        return -len(values), -fsum(values) / max(len(values), 1), draw_order(draw)
+
+    return min(finished, key=rank, default=None)
+
+
+def _check_alike(found: Sequence[_Outcome], folder: Path) -> None:
+    for other in found[1:]:
+        first = found[0]
+        for what in ("iterations", "fingerprint", "simulated"):
+            if getattr(first, what) != getattr(other, what):
+                raise InputError(
+                    f"{folder / run_path(first.run)} and {folder / run_path(other.run)} cannot be compared: "
+                    f"their {'' if what == 'iterations' else 'data '}{what} differ "
+                    f"({getattr(first, what)!r}, {getattr(other, what)!r}). Delete the outdated one."
+                )
+
+
+def _row(
+    rule: str, runs: Sequence[Run], found: Sequence[_Outcome], chosen: _Outcome | None
+) -> dict[str, Any]:
+    run = runs[0]
+    row = {
+        "rule": rule,
+        "dataset": run.dataset,
+        "variant": run.variant,
+        "target": run.target,
+        "seed": run.seed,
+        "draw": "",
+        "iteration": None,
+        "validation_accuracy": None,
+        "status": "missing",
+        "draws_found": len(found),
+        "draws_expected": len(runs),
+        "draws_diverged": sum(not o.finished for o in found),
+        "protocol": "",
+        "simulated": None,
+        "record": "",
+    }
+    if chosen is None:
+        return row
+    return row | {
+        "draw": str(chosen.run.draw),
+        "iteration": chosen.iteration,
+        "validation_accuracy": chosen.validation,
+        **chosen.metrics,
+        "status": "finished" if chosen.finished else "diverged",
+        "protocol": chosen.protocol,
+        "simulated": chosen.simulated,
+        "record": run_path(chosen.run),
+    }

@@ -1,0 +1,269 @@
+"""What tables need before they can be made: runs, jobs and hours, and what of it is done."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from tsdg.data.windows import CARD, WindowedDataset, write
+from tsdg.errors import InputError, nearest
+from tsdg.runs import record as records
+from tsdg.runs.current import CurrentRecords
+from tsdg.study.jobs import TrainingJob, training_jobs
+from tsdg.study.run import Run, run_path
+from tsdg.study.study import Study
+
+if TYPE_CHECKING:
+    import torch
+
+START = 6.0  # seconds of a job before it trains
+SYNTHETIC_WINDOWS = 200  # of a domain
+WARM_UP, MEASURED = 2, 7  # iterations of a probe, or blocks of them
+TOY, TOTAL = "toy", "in all"
+
+Rates = dict[tuple[str, str], float]
+
+
+class Plan(NamedTuple):
+    """The plan as text and number.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        A row for each table and one for all: ``runs``, of them ``done``, ``to_train``, ``jobs``, ``hours`` of
+        one core or GPU (NaN where the seconds of an iteration are not known).
+    unknown : list of str
+        Data sets and variants whose seconds of an iteration are not known.
+    """
+
+    table: pd.DataFrame
+    unknown: list[str]
+
+
+def chosen_tables(study: Study, names: Iterable[str]) -> dict[str, list[Run]]:
+    """Runs by table. `names` may be paths of results; without names, all tables and the toy study.
+
+    Raises
+    ------
+    InputError
+        A name is no table.
+    """
+    known = {table: study.table_runs(table) for table in study.tables}
+    if "toy" in study.params and TOY not in known:
+        known[TOY] = study.toy_runs()
+    wanted = list(dict.fromkeys(Path(name).stem for name in names)) or list(known)
+    for name in wanted:
+        if name not in known:
+            raise InputError(f"{name!r} is not a table{nearest(name, known)}; there are {', '.join(known)}")
+    return {name: known[name] for name in wanted}
+
+
+def plan(study: Study, tables: dict[str, list[Run]], found: CurrentRecords, rates: Rates) -> Plan:
+    """Count what some tables need.
+
+    A job trains all of its runs when one of those that a table wants has no current record, but for those
+    that an interrupted job has kept: so does Snakemake, which deletes what a job makes before the job starts.
+
+    Parameters
+    ----------
+    study : Study
+    tables : mapping
+        Runs by table.
+    found : CurrentRecords
+    rates : mapping
+        Seconds of an iteration of one run by (data set, variant).
+    """
+    wanted = {run for runs in tables.values() for run in runs}
+    done = {run for run in wanted if _is_done(found, run)}
+    open_ = wanted - done
+    todo = [job for job in training_jobs(study) if not open_.isdisjoint(job.runs)]
+    repeated = {job: [run for run in job.runs if not _is_kept(found, run)] for job in todo}
+    rows, unknown = [], dict[str, None]()
+    for name, runs in [*tables.items(), (TOTAL, list(wanted))]:
+        own = set(runs)
+        missing = own - done
+        jobs = [job for job in todo if not missing.isdisjoint(job.runs)]
+        seconds = 0.0
+        for job in jobs:
+            training = _seconds(study, repeated[job], job.runs[0], rates)
+            seconds += START + training
+            if np.isnan(training):
+                unknown[f"{job.runs[0].dataset} {job.runs[0].variant}"] = None
+        to_train = sum(len(repeated[job]) for job in jobs)
+        rows.append((name, len(own), len(own & done), to_train, len(jobs), seconds / 3600))
+    columns = ["table", "runs", "done", "to_train", "jobs", "hours"]
+    return Plan(pd.DataFrame(rows, columns=columns), list(unknown))
+
+
+def _is_done(found: CurrentRecords, run: Run) -> bool:
+    try:
+        return found.find(run) is not None
+    except InputError:
+        return False
+
+
+def _is_kept(found: CurrentRecords, run: Run) -> bool:
+    """Whether an interrupted job has kept the run, which Snakemake does not delete."""
+    return not (found.runs / run_path(run)).exists() and _is_done(found, run)
+
+
+def _seconds(study: Study, runs: Sequence[Run], first: Run, rates: Rates) -> float:
+    """Seconds that some runs, alike the first of their job, train."""
+    toy = first.dataset == TOY
+    iterations = (study.toy if toy else study.config(first.dataset, first.variant))["iterations"]
+    return len(runs) * iterations * rates.get((first.dataset, first.variant), np.nan)
+
+
+def recorded_rates(study: Study, tables: dict[str, list[Run]], folder: Path) -> Rates:
+    """Seconds of an iteration, a run, from existing records of the same network and batch; medians."""
+    seconds: dict[tuple[str, str], list[float]] = {}
+    configs: dict[tuple[str, str], dict] = {}
+    for run in dict.fromkeys(run for runs in tables.values() for run in runs):
+        key = run.dataset, run.variant
+        if key not in configs:
+            configs[key] = study.toy_config(run.variant) if run.dataset == TOY else study.config(*key)
+        path = folder / run_path(run)
+        if not path.exists():
+            continue
+        try:
+            record = records.read(path)
+        except InputError:
+            continue
+        if all(record["config"].get(k) == configs[key].get(k) for k in ("method", "backbone", "batch_size")):
+            timing = record["timing"]
+            seconds.setdefault(key, []).append(timing["seconds_per_iteration"] / timing["runs_at_once"])
+    return {key: median(values) for key, values in seconds.items()}
+
+
+def probed_rates(
+    study: Study,
+    tables: dict[str, list[Run]],
+    data: Path,
+    device: str,
+    say: Callable[[str], None],
+    params: Path = Path("params.yaml"),
+) -> Rates:
+    """Seconds of an iteration, a run, by training a few iterations of every variant on this machine.
+
+    On a GPU as many runs at once as a job of the study has. Where a data set is not prepared, its windows
+    are noise of the same shape. The toy study is not probed: it ends when it has learned enough.
+    """
+    import torch
+
+    from tsdg.runs.machine import keep_freed_memory
+    from tsdg.runs.training import choose_device
+
+    chosen = choose_device(device)
+    torch.set_num_threads(1)  # as a job
+    keep_freed_memory()
+    jobs: dict[tuple[str, str], TrainingJob] = {}
+    for job in training_jobs(study):
+        jobs.setdefault((job.runs[0].dataset, job.runs[0].variant), job)
+    rates: Rates = {}
+    with tempfile.TemporaryDirectory(prefix="tsdg-probe-") as scratch:
+        for dataset, variant in dict.fromkeys(
+            (run.dataset, run.variant) for runs in tables.values() for run in runs if run.dataset != TOY
+        ):
+            folder = data / study.prepared(dataset)
+            if not (folder / CARD).exists():
+                folder = _synthetic(study, study.prepared(dataset), Path(scratch), params)
+            runs = jobs[dataset, variant].runs if chosen.type == "cuda" else jobs[dataset, variant].runs[:1]
+            if not rates:
+                _iteration(study, folder, runs[:1], chosen)  # the first loads much of PyTorch
+            rates[dataset, variant] = _iteration(study, folder, runs, chosen) / len(runs)
+            source = "" if folder.parent == data else " (synthetic windows)"
+            say(f"{dataset} {variant}: {rates[dataset, variant]:.3g} s an iteration of one run{source}")
+    return rates
+
+
+def _iteration(study: Study, folder: Path, runs: Sequence[Run], device: torch.device) -> float:
+    """Seconds of an iteration of a job's runs, from one update to the next: the median after a warm-up."""
+    import torch
+
+    from tsdg.learning.batches import Windows
+    from tsdg.runs.training import Pack, Progress
+
+    on_gpu = device.type == "cuda"
+    block = 10 if on_gpu else 1  # iterations between two looks at the clock, for which a GPU has to wait
+    iterations = (WARM_UP + MEASURED) * block
+    config = study.config(runs[0].dataset, runs[0].variant)
+    config |= {"iterations": iterations, "evaluate_every": iterations}
+    dataset = WindowedDataset.load(folder)
+    hparams = [study.hparams(run) for run in runs]
+    pack = Pack(dataset, Windows(dataset, device), runs, config, hparams, Progress())
+    update, clock, seen = pack.method.update, list[float](), 0
+
+    def timed(x: torch.Tensor, y: torch.Tensor) -> Any:
+        nonlocal seen
+        losses = update(x, y)
+        seen += 1
+        if seen % block == 0:
+            if on_gpu:
+                torch.cuda.synchronize(device)
+            clock.append(perf_counter())
+        return losses
+
+    pack.method.update = timed  # type: ignore[method-assign, assignment]
+    pack.train()
+    return median(np.diff(clock)[WARM_UP - 1 :].tolist()) / block
+
+
+def _synthetic(study: Study, dataset: str, scratch: Path, params: Path) -> Path:
+    """Noise in the shape of a data set that is not prepared; `params` is the study's file."""
+    from tsdg.results.about.datasets import TITLES
+    from tsdg.results.about.networks import DATASETS
+
+    folder = scratch / dataset
+    if (folder / CARD).exists():
+        return folder
+    entry = study.dataset(dataset)
+    title = TITLES.get(entry["kind"])
+    if title is None:
+        file = "" if params == Path("params.yaml") else f" --configfile {params}"
+        raise InputError(
+            f"data set {dataset!r} is not prepared, and a kind {entry['kind']!r} says nothing of its shape: "
+            f"first `snakemake{file} --cores 1 results/data/{dataset}/card.json`"
+        )
+    _, channels, length, classes = DATASETS[title]
+    rng = np.random.default_rng(0)
+    samples = length + SYNTHETIC_WINDOWS - 1
+    rows = [
+        (number * samples + start, length, start % classes, domain, domain)
+        for number, domain in enumerate(entry["domains"])
+        for start in range(SYNTHETIC_WINDOWS)
+    ]
+    card = {
+        "name": dataset,
+        "classes": [str(label) for label in range(classes)],
+        "channels": [str(channel) for channel in range(channels)],
+        "window": {"length": length, "stride": 1},
+        "domains": entry["domains"],
+    }
+    windows = pd.DataFrame(rows, columns=["start", "length", "label", "domain", "recording"])
+    signals = (rng.normal(size=(samples, channels)).astype(np.float32) for _ in entry["domains"])
+    write(folder, signals, windows=windows, card=card)
+    return folder
+
+
+def text(planned: Plan, at_once: int) -> str:
+    """The plan for people, with the hours of so many jobs at a time."""
+    shown = planned.table.rename(columns={"to_train": "to train"})
+    lines = shown.to_string(index=False, na_rep="?", formatters={"hours": _hours}).splitlines()
+    hours = planned.table["hours"].iloc[-1]
+    if not np.isnan(hours):
+        lines += [f"Hours are of one core or one GPU; {at_once} at a time take {_hours(hours / at_once)}."]
+    else:
+        names = ", ".join(planned.unknown[:3]) + (", ..." if len(planned.unknown) > 3 else "")
+        lines += [f"Hours are not known without a record of each variant ({names}); --probe measures."]
+    return "\n".join(lines)
+
+
+def _hours(hours: float) -> str:
+    return "?" if np.isnan(hours) else f"{hours:.1f}" if hours >= 0.1 or hours == 0 else f"{hours:.2f}"

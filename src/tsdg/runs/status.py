@@ -1,0 +1,139 @@
+"""How far a study is: the state of every run, from its record and from its job's log.
+
+done
+    A current record, in its place or kept until the rest of its pack is done.
+diverged
+    The same, of a run that diverged: selection ranks it last, nothing is to be done.
+running
+    No current record, and the job's log is locked by a living process (or its Slurm job runs).
+failed
+    No current record, and the log is of a job that broke off: by an error, a kill, a time limit. Or the
+    record is damaged.
+waiting
+    The rest: never started, stopped by Ctrl-C, or outdated by a change of settings, data or code.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from tsdg.errors import InputError
+from tsdg.runs import log as joblog
+from tsdg.runs.current import CurrentRecords
+from tsdg.runs.plan import TOTAL, TOY
+from tsdg.study.jobs import TrainingJob, draw_name, job_identity, training_jobs
+from tsdg.study.run import Run, run_path
+from tsdg.study.study import Study
+
+STATES = ("done", "diverged", "running", "failed", "waiting")
+SHOWN = 5  # failures that are shown in full
+
+
+class Failure(NamedTuple):
+    """A job that broke off, or a damaged record: what happened, and the command that repeats it."""
+
+    what: str
+    lines: list[str]
+    again: str
+
+
+class Status(NamedTuple):
+    """States of runs, and what failed."""
+
+    states: dict[Run, str]
+    failures: list[Failure]
+
+    def table(self, tables: dict[str, list[Run]]) -> pd.DataFrame:
+        """Runs in each state: a row a table, the last for all."""
+        rows = []
+        for name, runs in [*tables.items(), (TOTAL, list(self.states))]:
+            counted = [self.states[run] for run in dict.fromkeys(runs)]
+            rows.append([name, len(counted), *(counted.count(state) for state in STATES)])
+        return pd.DataFrame(rows, columns=["table", "runs", *STATES])
+
+
+def status(
+    study: Study,
+    tables: dict[str, list[Run]],
+    found: CurrentRecords,
+    logs: Path,
+    options: Sequence[str] = (),
+) -> Status:
+    """Look at every run of some tables.
+
+    Parameters
+    ----------
+    study : Study
+    tables : mapping
+        Runs by table.
+    found : CurrentRecords
+    logs : Path
+        Folder of the training jobs' logs.
+    options : sequence of str
+        What commands of this study are given, beside what they do.
+    """
+    wanted = {run for runs in tables.values() for run in runs}
+    states: dict[Run, str] = {}
+    failures = []
+    for job in training_jobs(study):
+        log = logs / f"{job.log}.log"
+        open_ = []
+        for run in (run for run in job.runs if run in wanted):
+            try:
+                record = found.find(run)
+            except InputError as error:
+                states[run] = "failed"
+                again = _command(study, found, TrainingJob(job.log, (run,)), options)
+                failures.append(Failure(str(error), [], again))
+                continue
+            if record is None:
+                open_.append(run)
+            else:
+                states[run] = "done" if record["status"] == "finished" else "diverged"
+        if open_:
+            of_log = joblog.state(log, job_identity(study, job.runs))
+            states |= {run: _state(of_log, found.runs / run_path(run)) for run in open_}
+            if any(states[run] == "failed" for run in open_):
+                failures.append(Failure(str(log), joblog.tail(log), _command(study, found, job, options)))
+    return Status(states, failures)
+
+
+def _state(log: str, record: Path) -> str:
+    """State of a run without a current record."""
+    if log == "running":
+        return "running"
+    # Snakemake deletes records before it starts a job: one that is there, outdated, was made before the log.
+    return "failed" if log == "broken" and not record.exists() else "waiting"
+
+
+def _command(study: Study, found: CurrentRecords, job: TrainingJob, options: Sequence[str]) -> str:
+    """The command that trains what a job has not recorded."""
+    first = job.runs[0]
+    seeds = dict.fromkeys(str(run.seed) for run in job.runs)
+    if first.dataset == TOY:
+        words = ["tsdg", "toy", "train", "--variant", first.variant, "--seed", *seeds]
+        return shlex.join([*words, *options])
+    targets = dict.fromkeys(run.target for run in job.runs)
+    drawn = dict.fromkeys(draw_name(run.draw) for run in job.runs)
+    data = found.data / study.prepared(first.dataset)
+    words = ["--data", str(data), "--dataset", first.dataset, "--variant", first.variant]
+    words += ["--target", *targets, "--seed", *seeds, "--draw", *drawn]
+    return shlex.join(["tsdg", "train", *words, *options])
+
+
+def text(seen: Status, tables: dict[str, list[Run]]) -> str:
+    """The status for people."""
+    lines = [seen.table(tables).to_string(index=False)]
+    for failure in seen.failures[:SHOWN]:
+        lines += ["", f"Failed: {failure.what}", *(f"    {line}" for line in failure.lines)]
+        lines += [f"  again: {failure.again}"]
+    if len(seen.failures) > SHOWN:
+        lines += ["", f"... and {len(seen.failures) - SHOWN} more"]
+    if seen.failures:
+        lines += ["", "The next snakemake trains what failed again, and nothing that is done."]
+    return "\n".join(lines)

@@ -1,0 +1,76 @@
+"""A run: one training of the study, and the path of its record."""
+
+import re
+from dataclasses import dataclass
+from functools import total_ordering
+from pathlib import PurePath
+
+from tsdg.errors import InputError
+
+
+@total_ordering
+@dataclass(frozen=True)
+class Run:
+    """One training: a variant (row of a table) with one target held out, one seed, one hyperparameter draw.
+
+    Runs sort by field, the draw "fixed" before the numbered ones.
+
+    Raises
+    ------
+    InputError
+        A name that cannot be part of a path, a negative seed, or a draw that is neither "fixed" nor 0, 1, ...
+    """
+
+    dataset: str
+    variant: str
+    target: str
+    seed: int
+    draw: int | str
+
+    def __post_init__(self) -> None:
+        for field in ("dataset", "variant", "target"):
+            name = getattr(self, field)
+            if not isinstance(name, str) or not re.fullmatch(r"[^\s/.][^\s/]*", name):
+                raise InputError(
+                    f"{field} {name!r} cannot name a folder: use text without spaces and slashes that "
+                    "does not start with a dot."
+                )
+        if not _is_natural(self.seed):
+            raise InputError(f"seed {self.seed!r}: use a whole number from 0 on.")
+        if self.draw != "fixed" and not _is_natural(self.draw):
+            raise InputError(f'draw {self.draw!r}: use "fixed" or a whole number from 0 on.')
+
+    @property
+    def order(self) -> tuple:
+        """What runs are sorted by."""
+        return self.dataset, self.variant, self.target, self.seed, draw_order(self.draw)
+
+    def __lt__(self, other: "Run") -> bool:
+        return self.order < other.order
+
+
+def _is_natural(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def draw_order(draw: int | str) -> int:
+    """Place of a draw among draws: "fixed" first, then by number."""
+    return -1 if draw == "fixed" else int(draw)
+
+
+def run_path(run: Run) -> str:
+    """Path of a run's record below the folder of records, such as ``bearings/erm/B/seed0/hp3.json``."""
+    draw = "fixed" if run.draw == "fixed" else f"hp{run.draw}"
+    return f"{run.dataset}/{run.variant}/{run.target}/seed{run.seed}/{draw}.json"
+
+
+def parse_run_path(path: str | PurePath) -> Run:
+    """The run whose record this path is; leading folders are ignored. The inverse of `run_path`."""
+    parts = PurePath(path).as_posix().split("/")[-5:]
+    match = re.fullmatch(r"seed(\d+)/(?:hp(\d+)|(fixed))\.json", "/".join(parts[3:]))
+    if len(parts) != 5 or match is None:
+        raise InputError(
+            f"{path}: not a run record's path, which is {{dataset}}/{{variant}}/{{target}}/seed0/hp0.json"
+        )
+    seed, number, fixed = match.groups()
+    return Run(parts[0], parts[1], parts[2], int(seed), fixed or int(number))

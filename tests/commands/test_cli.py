@@ -1,0 +1,356 @@
+"""The command line: what a careless user sees, and the way from runs to a table."""
+
+import csv
+import json
+import shutil
+
+import pytest
+import yaml
+
+from tsdg.commands.cli import main, parser
+from tsdg.runs import record as records
+from tsdg.study.run import parse_run_path
+
+COMMANDS = (
+    "fetch", "simulate", "prepare", "train", "select", "table", "figure", "show", "datasets", "networks",
+    "hparams", "check", "export", "predict", "ranking", "document", "pdf",
+)  # fmt: skip
+
+
+@pytest.fixture
+def params(figure_params):
+    return figure_params
+
+
+@pytest.fixture
+def tsdg(project, tiny_folder, capsys):
+    """Run a command; give its exit code, output lines and error lines."""
+    (project / "data").symlink_to(tiny_folder)
+
+    def call(*arguments):
+        capsys.readouterr()
+        try:
+            code = main([str(argument) for argument in arguments])
+        except SystemExit as exit:
+            code = exit.code
+        out, err = capsys.readouterr()
+        return code, out.splitlines(), [line for line in err.splitlines() if line.strip()]
+
+    return call
+
+
+TRAIN = ("train", "--data", "data", "--variant", "erm", "--target", "A")
+
+
+def replaced(arguments, option, *values):
+    position = arguments.index(option)
+    return (*arguments[: position + 1], *values, *arguments[position + 2 :])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (replaced(TRAIN, "--variant", "emr"), "'emr' is not a variant, did you mean 'erm'?"),
+        (replaced(TRAIN, "--target", "AA"), "target 'AA' is not a domain of tiny, did you mean 'A'?"),
+        (replaced(TRAIN, "--target", "A", "Q"), "target 'Q' is not a domain of tiny"),
+        (replaced(TRAIN, "--data", "nowhere"), "nowhere: not a prepared data set"),
+        ((*TRAIN, "--dataset", "tinny"), "'tinny' is not a data set, did you mean 'tiny'?"),
+        ((*TRAIN, "--params", "no.yaml"), "no.yaml: not found"),
+        ((*TRAIN, "--set", "iterations"), "'iterations': write key=value"),
+        ((*TRAIN, "--set", "iteration=3"), "unknown key 'iteration', did you mean 'iterations'?"),
+        ((*TRAIN, "--set", "iterations=-1"), "-1 is wrong: a number of iterations from 1"),
+        ((*TRAIN, "--set", "validation_fraction=1"), "1 is wrong: a number between 0 and 1"),
+        (("select", "tny"), "'tny' is not a table, did you mean 'tiny'?"),
+        (("table", "tniy"), "did you mean 'tiny'?"),
+        (("figure", "tny"), "did you mean 'tiny'?"),
+        (("figure", "gain"), "'gain' is not a table or figure, did you mean 'gains'?"),
+        (
+            ("figure", "gains", "--selected", "s/tny.csv"),
+            "'tny' is not a table of the figure, did you mean 'tiny'?",
+        ),
+        (("ranking",), "results/selected/tiny.csv: not a file of selected runs"),
+        (("ranking", "--selected", "tny.csv"), "'tny' is not a table of the ranking, did you mean 'tiny'?"),
+        (("ranking", "--selected", "tiny.csv", "s/tiny.csv"), "the file of table tiny is given twice"),
+        (("document", "tiny"), "results/tables/tiny.tex: not a table as LaTeX"),
+        (("document",), "all.tex: there is no table to put into it"),
+        (("table", "tiny"), "tsdg select"),
+        (("hparams", "--set", "protocol=lrge"), "did you mean 'large'?"),
+    ],
+)
+def test_bad_input_is_one_line_and_code_2(tsdg, project, arguments, words):
+    before = sorted(project.rglob("*"))
+    code, out, err = tsdg(*arguments)
+    assert (code, len(err), out) == (2, 1, []), err
+    assert err[0].startswith(f"tsdg {arguments[0]}: error: ")
+    assert words in err[0]
+    assert sorted(project.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((*TRAIN, "--draw", "x"), "'x' is not a whole number from 0"),
+        ((*TRAIN, "--seed", "-1"), "'-1' is not a whole number from 0"),
+        ((*TRAIN, "--device", "tpu"), "invalid choice: 'tpu'"),
+        ((*TRAIN, "--iterations", "3"), "unrecognized arguments: --iterations 3"),
+        (("trian",), "invalid choice: 'trian'"),
+        ((), "required: COMMAND"),
+        (("train", "--data", "data"), "--variant, --target"),
+    ],
+)
+def test_wrong_usage_is_code_2(tsdg, arguments, words):
+    code, _, err = tsdg(*arguments)
+    assert code == 2
+    assert words in err[-1]
+
+
+def test_a_channel_may_begin_with_a_dash():
+    arguments = ["--raw=a.csv", "--out=o", "--domains={}", "--window=5", "--channels=-x", "--channels=y z"]
+    assert parser().parse_args(["prepare", "table", *arguments]).channels == ["-x", "y z"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (*TRAIN, "--out", "params.yaml"),
+        (*TRAIN, "--set", "iterations=2.0"),
+        (*TRAIN, "--set", "variants.ours-metadata.clusters=[site, [A, B]]"),
+        (*TRAIN, "--set", "datasets.tiny.domains.A.site=[1, 2]"),
+        ("hparams", "--out", "new/hparams.csv"),
+        ("select", "tiny", "--out", "params.yaml/selected.csv"),
+    ],
+    ids=lambda arguments: " ".join(arguments[-2:]),
+)
+def test_careless_input_is_done_or_refused_in_one_line(tsdg, arguments):
+    if "--variant" in arguments:
+        arguments = replaced(arguments, "--variant", "ours-metadata")
+    code, _, err = tsdg(*arguments)
+    assert code == 0 or (code == 2 and len(err) == 1)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (*TRAIN, "--draw", "5-3"),
+        (*TRAIN, "--set", "learning_rate=.nan"),
+    ],
+    ids=lambda arguments: " ".join(arguments[-2:]),
+)
+def test_what_cannot_be_meant_is_refused(tsdg, arguments):
+    assert tsdg(*arguments)[0] == 2
+
+
+def test_numbers_may_be_written_as_everywhere_else(tsdg):
+    assert tsdg(*TRAIN, "--set", "learning_rate=1e-3", "--set", "iterations=1")[0] == 0
+
+
+def test_a_key_given_twice_is_refused(tsdg, project):
+    text = (project / "params.yaml").read_text()
+    (project / "params.yaml").write_text("seed: 1\n" + text)
+    code, _, err = tsdg(*TRAIN)
+    assert code == 2
+    assert "seed" in err[0]
+
+
+def test_a_diverged_run_is_told(tsdg):
+    code, out, err = tsdg(*TRAIN, "--set", "learning_rate=1.0e+30")
+    assert code == 0
+    assert any("diverged" in line for line in out + err)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("seed: [", "params.yaml: not readable as YAML"),
+        ("", "params.yaml: should hold keys"),
+        ("- seed", "params.yaml: should hold keys"),
+        (b"seed: \xff", "params.yaml: not readable as YAML"),
+        ({"protokol": "small"}, "top level: unknown key 'protokol', did you mean 'protocol'?"),
+        ({"protocols": {"small": {"seeds": 1, "draw": 1}}}, "unknown key 'draw', did you mean 'draws'?"),
+    ],
+)  # fmt: skip
+def test_a_wrong_params_yaml_is_one_line_that_names_the_place(tsdg, project, params, text, words):
+    if isinstance(text, dict):
+        text = yaml.safe_dump(params | text)
+    (project / "params.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
+    code, out, err = tsdg(*TRAIN)
+    assert (code, len(err), out) == (2, 1, []), err
+    assert "params.yaml: " in err[0]
+    assert words in err[0]
+    (project / "params.yaml").unlink()
+    assert "params.yaml: not found" in tsdg(*TRAIN)[2][0]
+
+
+@pytest.mark.parametrize("name", ["card.json", "windows.parquet", "signals.npy"])
+@pytest.mark.parametrize("damage", ["truncated", "missing", "nonsense"])
+def test_a_damaged_data_set_is_one_line_that_names_the_file(tsdg, project, tiny_folder, name, damage):
+    shutil.copytree(tiny_folder, project / "bad")
+    path = project / "bad" / name
+    if damage == "truncated":
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    elif damage == "nonsense":
+        path.write_bytes(b"nonsense\xff")
+    else:
+        path.unlink()
+    code, _, err = tsdg(*replaced(TRAIN, "--data", "bad"))
+    assert (code, len(err)) == (2, 1), err
+    assert name in err[0]
+    assert "tsdg prepare" in err[0]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_describes_every_command(tsdg, command):
+    code, out, err = tsdg(command, "--help")
+    assert (code, err) == (0, [])
+    assert f"usage: tsdg {command}" in out[0]
+    assert any(line.strip().endswith(".") for line in out[1:])
+    assert any(line.split()[:1] == [command] for line in tsdg("--help")[1])
+
+
+def written(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def test_draws_and_targets_go_to_their_files(tsdg, project):
+    arguments = replaced(TRAIN, "--target", "A", "C")
+    arguments = replaced(arguments, "--variant", "vrex")
+    code, out, _ = tsdg(*arguments, "--seed", "1", "--draw", "0-1", "--out", "runs", "--set", "iterations=2")
+    assert code == 0
+    assert written(project / "runs") == [
+        f"tiny/vrex/{target}/seed1/hp{draw}.json" for target in "AC" for draw in (0, 1)
+    ]
+    assert sum("iteration 2:" in line and "source validation" in line for line in out) == 4
+    made = [records.read(project / "runs" / path) for path in written(project / "runs")]
+    assert made[0]["hparams"] == made[2]["hparams"] != made[1]["hparams"]
+    for path, record in zip(written(project / "runs"), made, strict=True):
+        records.check_run(path, record, parse_run_path(path))
+        assert record["config"]["iterations"] == 2
+
+
+def test_a_derived_data_set_trains_on_the_others_data(tsdg, project, params):
+    params["datasets"]["part"] = {"of": "tiny", "domains": ["A", "B", "D"]}
+    (project / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
+    assert tsdg(*TRAIN, "--dataset", "part", "--out", "runs")[0] == 0
+    assert written(project / "runs") == ["part/erm/A/seed0/fixed.json"]
+    assert records.read(project / "runs/part/erm/A/seed0/fixed.json")["sources"] == ["B", "D"]
+    code, _, err = tsdg(*replaced(TRAIN, "--target", "C"), "--dataset", "part")
+    assert (code, len(err)) == (2, 1)
+    assert "target 'C' is not a domain of part" in err[0]
+
+
+def test_draws_are_written_as_numbers_ranges_or_fixed(tsdg, project):
+    arguments = (*replaced(TRAIN, "--variant", "vrex"), "--out", "runs", "--set", "iterations=1")
+    assert tsdg(*arguments, "--draw", "fixed", "2,4", "hp6")[0] == 0
+    names = [path.rsplit("/", 1)[1] for path in written(project / "runs")]
+    assert names == ["fixed.json", "hp2.json", "hp4.json", "hp6.json"]
+
+
+def test_from_runs_to_the_table(tsdg, project):
+    for variant in ("erm", "ours-learned"):
+        arguments = replaced(replaced(TRAIN, "--target", "A", "D"), "--variant", variant)
+        assert tsdg(*arguments)[0] == 0
+    assert tsdg("select", "tiny")[:2] == (0, ["results/selected/tiny.csv"])
+    assert tsdg("table", "tiny")[:2] == (0, ["results/tables/tiny.csv", "results/tables/tiny.tex"])
+    text = (project / "results/tables/tiny.tex").read_text()
+    assert "Reduced protocol small: 1 seed" in text
+    assert "Missing" not in text
+    with open(project / "results/tables/tiny.csv", newline="") as file:
+        rows = {(row["variant"], row["target"], row["metric"]): row for row in csv.DictReader(file)}
+    record = json.loads((project / "results/runs/tiny/erm/A/seed0/fixed.json").read_bytes())
+    accuracy = record["checkpoints"][-1]["target"]["accuracy"]
+    assert float(rows["erm", "A", "accuracy"]["mean"]) == pytest.approx(100 * accuracy)
+    for name in ("tiny", "gains"):
+        code, out, _ = tsdg("figure", name)
+        assert (code, out) == (0, [f"results/figures/{name}.pdf", f"results/figures/{name}.png"])
+        assert all((project / path).stat().st_size > 1000 for path in out)
+    code, out, _ = tsdg("ranking")
+    assert (code, len(out)) == (0, 4)
+    code, out, err = tsdg("document")
+    assert (code, out) == (0, ["results/tables/all.tex"])
+    assert "left out: datasets, datasets_samplesize, networks, hyperparameter" in err[0]
+    assert (project / out[0]).read_text().count(r"\begin{table}") == 2  # the table and the ranking
+
+
+def test_a_table_of_runs_that_are_not_there_says_so(tsdg, project):
+    assert tsdg("select", "tiny", "--out", "s.csv")[0] == 0
+    assert tsdg("table", "tiny", "--selected", "s.csv", "--out", "t")[0] == 0
+    assert "Missing runs: ERM (all), Ours (learned) (all)." in (project / "t/tiny.tex").read_text()
+
+
+@pytest.mark.parametrize(
+    "command", [("table", "tiny"), ("figure", "tiny"), ("figure", "gains"), ("ranking",)]
+)
+def test_selected_runs_of_another_table_are_refused(tsdg, project, command):
+    assert tsdg("select", "tiny", "--set", "tables.tiny.targets=[B]")[0] == 0
+    code, _, err = tsdg(*command, "--selected", "results/selected/tiny.csv")
+    assert (code, len(err)) == (2, 1)
+    assert (
+        "tiny.csv: not of table tiny as params.yaml has it: no row is of data set tiny, variant erm" in err[0]
+    )
+    assert "make it with `tsdg select tiny`" in err[0]
+    assert not list(project.glob("results/*/*.tex"))
+
+
+def test_hparams_of_every_draw_are_listed(tsdg, project):
+    (project / "results").mkdir()
+    code, out, _ = tsdg("hparams", "--set", "protocol=large")
+    assert (code, out) == (0, ["results/hparams.csv"])
+    lines = (project / "results/hparams.csv").read_text().splitlines()
+    assert lines[0] == "variant,draw,hparam,value"
+    assert len(lines) == 1 + 6 + 3 + 6
+
+
+def test_check_of_recordings_and_of_a_data_set(tsdg, project):
+    code, _, _ = tsdg("simulate", "table", "--out", "recordings", "--people", "3", "--seconds", "6")
+    assert code == 0
+    columns = ("--domain", "user", "--time", "time", "--window", "64")
+    classes = ("--classes", '{"1": "walking", "4": "sitting"}')
+    code, lines, _ = tsdg("check", "recordings/recordings.csv", *columns, *classes, "--as", "mine")
+    assert code == 0
+    assert "recordings/recordings.csv: 6 recordings of" in lines[0]
+    entry = yaml.safe_load("\n".join(lines[lines.index("datasets:") :]))["datasets"]["mine"]
+    assert entry["prepare"]["classes"] == {1: "walking", 4: "sitting"}
+    tree = yaml.safe_load((project / "params.yaml").read_text())
+    tree["datasets"]["mine"] = entry
+    (project / "params.yaml").write_text(yaml.safe_dump(tree))
+    code, again, _ = tsdg("check", "mine")
+    assert code == 0
+    assert again == lines[: len(again)]
+    assert "'mien' is not a data set, did you mean 'mine'?" in tsdg("check", "mien")[2][-1]
+    assert "no such file" in tsdg("check", "recordings/other.csv")[2][-1]
+    _, lines, _ = tsdg("check", "recordings/recordings.csv", *columns, "--domain", "site")  # both columns
+    assert "      user1-south: {user: 1, site: south}" in lines
+
+
+TABLE = """dataset,variant,label,target,metric,mean
+d,ours,Same,A,accuracy,50
+d,erm,Same,A,accuracy,{}
+"""
+
+
+def test_show_prints_variants_that_have_one_label(tsdg, project):
+    (project / "t.csv").write_text(TABLE.format(""))
+    assert tsdg("show", "t.csv")[1] == [
+        "d: Accuracy (%), mean over seeds",
+        "        A",
+        "Same 50.0",
+        "Same   --",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        TABLE.splitlines()[0],
+        "a,b\n1,2\n",
+        TABLE.format("x"),
+        TABLE.replace("erm", "ours").format("1"),
+        TABLE.replace("accuracy", "speed").format("1"),
+    ],
+)
+def test_show_refuses_what_is_no_table(tsdg, project, text):
+    (project / "t.csv").write_text(text)
+    code, out, err = tsdg("show", "t.csv")
+    assert (code, out, len(err)) == (2, [], 1)
+    assert "t.csv: not a table's csv" in err[0]

@@ -1,0 +1,159 @@
+"""The numbers that figures draw, by hand; and that each kind draws."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import ttest_1samp
+
+from synthetic_records import grid, make_record, metrics
+from tsdg.errors import InputError
+from tsdg.learning.metrics import reliability
+from tsdg.results import figures
+from tsdg.results.figures.forest import interval, paired_differences
+from tsdg.results.figures.neighbours import neighbour_fractions
+from tsdg.results.figures.optimization import iteration_times, mean_losses
+from tsdg.results.figures.reliability import pooled_bins
+from tsdg.results.selection import select
+from tsdg.runs import record as records
+from tsdg.study.layouts import joined, joined_runs
+from tsdg.study.run import Run, run_path
+
+PROTOCOL = {"name": "paper", "seeds": 2, "draws": 1, "iterations": 100, "reduced": True}
+
+
+def layout(dataset, rows, targets, **changes):
+    shape = {"dataset": dataset, "title": dataset.title(), "rows": rows, "targets": targets}
+    return {**shape, "metrics": ["ece"], "caption": "Some.", "protocol": PROTOCOL, **changes}
+
+
+def chosen(folder, accuracies):
+    """Selected runs {(variant, target, seed): accuracy; None: missing}."""
+    runs = []
+    for (variant, target, seed), accuracy in accuracies.items():
+        run = Run("one", variant, target, seed, "fixed")
+        runs.append(run)
+        if accuracy is not None:
+            records.write(folder / run_path(run), make_record(run, ((100, 0.5, accuracy),)))
+    return select(runs, folder)
+
+
+def test_differences_are_paired_by_seed(tmp_path):
+    accuracies = {
+        ("erm", "A", 0): 0.5, ("erm", "A", 1): 0.6, ("erm", "B", 0): 0.7, ("erm", "B", 1): 0.7,
+        ("x", "A", 0): 0.6, ("x", "A", 1): 0.8, ("x", "B", 0): 0.7, ("x", "B", 1): None,
+    }  # fmt: skip
+    table = joined([layout("one", ["x", "erm", "gone"], ["A", "B"])], metrics=["accuracy"])
+    found = paired_differences(chosen(tmp_path, accuracies), table, "erm")
+    assert set(found["variant"]) == {"x"}
+    drawn = {(row.target, row.seed): round(row.difference, 9) for row in found.itertuples()}
+    assert drawn == {("A", 0): 10, ("A", 1): 20, ("B", 0): 0, ("Average", 0): 5}
+
+
+def test_interval_is_students():
+    values = np.array([1.0, 4.0, 2.5])
+    assert interval(values) == pytest.approx(tuple(ttest_1samp(values, 0).confidence_interval(0.95)))
+    assert np.isnan(interval(values[:1])).all()
+
+
+def test_neighbour_fractions_count_the_runs_with_both():
+    runs = [{"A": "B", "B": "A", "C": "B"}, {"A": "B", "B": "D", "D": "A"}, {"A": "C", "B": "A", "C": "A"}]
+    found = neighbour_fractions(runs, list("ABCDE"))
+    expected = [
+        [np.nan, 2 / 3, 1 / 2, 0, np.nan],
+        [2 / 3, np.nan, 0, 1, np.nan],
+        [1 / 2, 1 / 2, np.nan, np.nan, np.nan],
+        [1, 0, np.nan, np.nan, np.nan],
+        [np.nan] * 5,
+    ]
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_pooled_bins_are_those_of_all_samples_together():
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet([0.4, 0.4, 0.4], 90)
+    y = rng.integers(0, 3, 90)
+    parts = [reliability(p[rows], y[rows]) for rows in (slice(5), slice(5, 60), slice(60, None))]
+    assert 0 in parts[0]["count"]  # an empty bin, whose means are None
+    pd.testing.assert_frame_equal(pooled_bins(parts), pd.DataFrame(reliability(p, y), dtype=float))
+
+
+def test_losses_are_means_over_runs_and_times_count_clusters():
+    losses = [{"iteration": [50, 100], "loss": [1.0, None]}, {"iteration": [50, 100], "loss": [3.0, 5.0]}]
+    assert mean_losses([{"losses": one} for one in losses])["loss"].to_dict() == {50: 2.0, 100: 5.0}
+    record = {
+        "config": {"clusters": {"A": 0, "B": 1, "C": 1}},
+        "timing": {"seconds_per_iteration": 0.02, "runs_at_once": 4},
+        "machine": {"device": "cuda", "device_name": "Card"},
+    }
+    [time] = iteration_times([record]).itertuples(index=False)
+    assert (time.clusters, time.milliseconds, time.device) == (2, 20, "CUDA Card, 4 runs at once")
+
+
+CLUSTERS = {"one": {"A": "north", "B": "north", "C": "south"}, "two": {"A": "", "B": "", "C": ""}}
+OPTIONS = {
+    "forest": {"baseline": "erm"},
+    "reliability": {"rows": ["erm", "ours"]},
+    "neighbours": {"variant": "ours", "clusters": CLUSTERS},
+    "optimization": {"variant": "ours"},
+}
+
+
+@pytest.mark.parametrize("kind", figures.KINDS)
+@pytest.mark.parametrize(
+    "present", [lambda run: run.dataset == "one", lambda run: False], ids=["half", "none"]
+)
+def test_every_kind_draws_what_there_is(kind, present, tmp_path):
+    layouts = [layout(dataset, ["erm", "ours"], list("ABC"), ours=["ours"]) for dataset in CLUSTERS]
+    selected = []
+    for dataset in CLUSTERS:
+        runs = grid(["erm", "ours"], "ABC", [0, 1], ["fixed"], dataset=dataset)
+        for run in filter(present, runs):
+            sources = [domain for domain in "ABC" if domain != run.target]
+            record = make_record(run, ((100, 0.5, 0.6),), sources, simulated=True)
+            probabilities = np.array([[0.7, 0.3], [0.4, 0.6]])
+            bins = reliability(probabilities, np.array([0, 0]))
+            record["checkpoints"][0]["target"] = metrics(0.6) | {"reliability": bins}
+            record["config"]["clusters"] = {"A": 0, "B": 0, "C": 1}
+            record["losses"] = {"iteration": [50, 100], "loss": [2.0, 1.0], "consistency": [0.0, None]}
+            if run.variant == "ours":
+                record["neighbours"] = [
+                    {"iteration": 0, "of": dict(zip(sources, sources[::-1], strict=True))}
+                ]
+            records.write(tmp_path / run_path(run), record)
+        selected.append(select(runs, tmp_path))
+    draw, table = figures.KINDS[kind], joined(layouts)
+    arguments = (joined_runs(selected), table, tmp_path)
+    first = draw(*arguments, tmp_path / "1", "f", **OPTIONS[kind])
+    assert [path.name for path in first] == ["f.pdf", "f.png"]
+    second = draw(*arguments, tmp_path / "2", "f", **OPTIONS[kind])
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+
+
+@pytest.mark.parametrize("kind", sorted(set(figures.KINDS) - {"forest"}))
+@pytest.mark.parametrize("change", ["absent", "other iteration", "other accuracy", "other run"])
+def test_a_record_that_has_changed_since_it_was_selected_is_refused(kind, change, tmp_path):
+    run = Run("one", "ours", "A", 0, "fixed")
+    path = tmp_path / run_path(run)
+    records.write(path, make_record(run, ((100, 0.5, 0.6),)))
+    selected = select([run], tmp_path)
+    if change == "absent":
+        path.unlink()
+    elif change == "other run":
+        records.write(path, make_record(Run("one", "ours", "A", 1, "fixed"), ((100, 0.5, 0.6),)))
+    else:
+        checkpoint = (50, 0.5, 0.6) if change == "other iteration" else (100, 0.5, 0.7)
+        records.write(path, make_record(run, (checkpoint,)))
+    table = joined([layout("one", ["ours"], ["A"])])
+    options = OPTIONS[kind] | ({"rows": ["ours"]} if kind == "reliability" else {})
+    words = (
+        "of run" if change == "other run" else "not what it was when its run was selected: run `tsdg select`"
+    )
+    with pytest.raises(InputError, match=f"fixed.json: .*{words}"):
+        figures.KINDS[kind](selected, table, tmp_path, tmp_path / "out", "f", **options)
+
+
+def test_dollars_in_labels_are_drawn(tmp_path):
+    labels = {"erm": "$\\nocommand$", "x": "Plain"}
+    table = joined([layout("one", ["erm", "x"], ["A"], labels=labels, title="$a_$")])
+    selected = chosen(tmp_path, {(variant, "A", 0): 0.5 for variant in labels})
+    figures.KINDS["forest"](selected, table, tmp_path, tmp_path / "out", "f", baseline="erm")

@@ -1,0 +1,30 @@
+"""The averages are those of the table, and a gap is null."""
+
+import json
+
+from synthetic_records import grid, save
+from tsdg.commands.cli import main
+from tsdg.results.selection import select, write_csv
+
+
+def test_averages_are_the_tables_own(project, tmp_path):
+    for run in grid(["erm", "ours-learned"], ["A", "D"], [0], ["fixed"], dataset="tiny"):
+        if (run.variant, run.target) != ("ours-learned", "D"):
+            save(tmp_path / "runs", run, [(6, 0.5, 0.5 if run.target == "A" else 0.75, 0.125)])
+    runs = grid(["erm", "ours-learned"], ["A", "D"], [0], ["fixed"], dataset="tiny")
+    write_csv(select(runs, tmp_path / "runs"), tmp_path / "results/selected/tiny.csv")
+    assert main(["summary", "tiny"]) == 0
+    assert json.loads((tmp_path / "results/metrics.json").read_text()) == {
+        "tiny": {
+            "tiny": {
+                "erm": {"accuracy": 62.5, "ece": 12.5},
+                "ours-learned": {"accuracy": None, "ece": None},
+            }
+        }
+    }
+    csv = (tmp_path / "results/metrics.csv").read_text().splitlines()
+    assert csv == [
+        "table,dataset,variant,accuracy,ece",
+        "tiny,tiny,erm,62.5,12.5",
+        "tiny,tiny,ours-learned,,",
+    ]

@@ -1,0 +1,199 @@
+"""A job trains what is missing, once, and keeps what is finished whatever happens."""
+
+import pytest
+import yaml
+
+import tsdg.runs.current
+import tsdg.runs.job
+from tiny_study import write_tiny
+from tsdg.commands.cli import main
+from tsdg.runs import record as records
+from tsdg.study.run import Run, run_path
+
+ITERATIONS = "iterations=2"
+
+
+@pytest.fixture
+def job(project, tiny_folder, monkeypatch):
+    """Run `tsdg train`; give its exit code and the runs it trained."""
+    trained = []
+    real = tsdg.runs.job.train
+
+    def watched(dataset, runs, *args, **kwargs):
+        trained.extend(runs)
+        return real(dataset, runs, *args, **kwargs)
+
+    monkeypatch.setattr(tsdg.runs.job, "train", watched)
+
+    def call(*more, data=tiny_folder, variant="erm", targets=("A",), settings=(ITERATIONS,)):
+        trained.clear()
+        sets = [word for setting in settings for word in ("--set", setting)]
+        fixed = ["train", "--data", str(data), "--variant", variant, "--out", "runs"]
+        code = main([*fixed, "--target", *targets, *sets, *map(str, more)])
+        return code, list(trained)
+
+    return call
+
+
+def run(target, variant="erm", seed=0, draw="fixed"):
+    return Run("tiny", variant, target, seed, draw)
+
+
+def files(folder):
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_what_is_recorded_is_not_trained_again(job, project, capsys):
+    assert job() == (0, [run("A")])
+    before = files(project / "runs")
+    assert list(before) == [run_path(run("A"))]
+    times = (project / "runs" / run_path(run("A"))).stat().st_mtime_ns
+    assert job() == (0, [])
+    assert "1 of 1 runs are recorded already" in capsys.readouterr().out
+    assert files(project / "runs") == before
+    assert (project / "runs" / run_path(run("A"))).stat().st_mtime_ns == times
+    code, again = job("--seed", "0", "1", targets=("B", "A"))
+    assert (code, again) == (0, [run("B"), run("B", seed=1), run("A", seed=1)])
+    assert files(project / "runs").items() >= before.items()
+
+
+def test_a_record_of_another_run_does_not_count(job, project):
+    job()
+    place = project / "runs" / run_path(run("A", seed=1))
+    place.parent.mkdir()
+    (project / "runs" / run_path(run("A"))).rename(place)
+    assert job("--seed", "1") == (0, [run("A", seed=1)])
+    assert records.read(place)["run"]["seed"] == 1
+
+
+@pytest.mark.parametrize("settings", [("iterations=3",), (ITERATIONS, "learning_rate=0.01")])
+def test_another_setting_trains_again(job, project, settings):
+    job()
+    assert job(settings=settings) == (0, [run("A")])
+    assert records.read(project / "runs" / run_path(run("A")))["config"]["iterations"] == int(settings[0][-1])
+    assert job(settings=settings) == (0, [])
+
+
+@pytest.mark.parametrize(
+    "settings", [("seeds=7",), ("variants.erm.label=Other",), ("protocols.large.iterations=9",)]
+)
+def test_what_changes_no_result_trains_nothing(job, settings):
+    job()
+    assert job(settings=(ITERATIONS, *settings)) == (0, [])
+
+
+def test_a_renamed_protocol_trains_nothing(job, project, params):
+    job()
+    params["protocols"]["renamed"] = params["protocols"].pop("small")
+    params["protocol"] = "renamed"
+    (project / "params.yaml").write_text(yaml.safe_dump(params))
+    assert job() == (0, [])
+
+
+def test_other_data_other_code_damage_and_force_train_again(job, project, tmp_path, monkeypatch):
+    job()
+    path = project / "runs" / run_path(run("A"))
+    whole = path.read_bytes()
+    assert job("--force") == (0, [run("A")])
+    path.write_bytes(whole[: len(whole) // 2])
+    assert job() == (0, [run("A")])
+    other = write_tiny(tmp_path / "other", changed="B")
+    assert job(data=other) == (0, [run("A")])
+    assert job(data=other) == (0, [])
+    monkeypatch.setattr(tsdg.runs.current, "code_fingerprint", lambda *named: "another")
+    assert job(data=other) == (0, [run("A")])
+
+
+def test_hyperparameters_of_a_draw_that_changed_train_again(job):
+    assert job("--draw", 1, variant="vrex") == (0, [run("A", "vrex", draw=1)])
+    assert job("--draw", 1, variant="vrex", settings=(ITERATIONS, "seed=4")) == (
+        0,
+        [run("A", "vrex", draw=1)],
+    )
+
+
+def interrupt_after(monkeypatch, count):
+    """The training is interrupted once so many runs have finished."""
+    watched = tsdg.runs.job.train
+
+    def interrupted(*args, finished, **kwargs):
+        done = []
+
+        def stop(run, record):
+            if len(done) == count:
+                raise KeyboardInterrupt
+            finished(run, record)
+            done.append(run)
+
+        return watched(*args, finished=stop, **kwargs)
+
+    monkeypatch.setattr(tsdg.runs.job, "train", interrupted)
+
+
+def test_an_interrupted_run_leaves_no_file(job, project, monkeypatch, capsys):
+    with monkeypatch.context() as patch:
+        interrupt_after(patch, 0)
+        assert job()[0] == 130
+    assert "interrupted" in capsys.readouterr().err
+    assert files(project / "runs") == {}
+    assert job() == (0, [run("A")])
+
+
+def test_an_interrupted_pack_goes_on_where_it_was(job, project, monkeypatch):
+    with monkeypatch.context() as patch:
+        interrupt_after(patch, 1)
+        assert job(targets="ABC")[0] == 130
+    kept = files(project / "runs")
+    assert len(kept) == 1
+    assert not (project / "runs" / run_path(run("A"))).exists(), "a job's records appear together"
+    assert job(targets="ABC") == (0, [run("B"), run("C")])
+    after = files(project / "runs")
+    assert sorted(after) == [run_path(run(target)) for target in "ABC"]
+    assert after[run_path(run("A"))] == next(iter(kept.values()))
+
+
+def test_a_kept_run_counts_for_another_job(job, project, monkeypatch):
+    with monkeypatch.context() as patch:
+        interrupt_after(patch, 1)
+        job(targets="AB")
+    assert job(targets="A") == (0, [])
+    assert sorted(files(project / "runs")) == [run_path(run("A"))]
+
+
+def test_a_record_that_another_job_was_faster_with_is_kept(job, project, monkeypatch):
+    real, kept = tsdg.runs.job.train, {}
+
+    def overtaken(*args, **kwargs):
+        with monkeypatch.context() as patch:
+            patch.setattr(tsdg.runs.job, "train", real)
+            assert job() == (0, [run("A")])
+        kept.update(files(project / "runs"))
+        return real(*args, **kwargs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tsdg.runs.job, "train", overtaken)
+        job()
+    assert kept
+    assert files(project / "runs") == kept
+
+
+def test_a_kept_run_of_another_setting_does_not_count(job, project, monkeypatch):
+    with monkeypatch.context() as patch:
+        interrupt_after(patch, 1)
+        job(targets="AB")
+    assert job(targets="AB", settings=("iterations=3",)) == (0, [run("A"), run("B")])
+    made = [records.read(project / "runs" / run_path(run(target))) for target in "AB"]
+    assert [record["config"]["iterations"] for record in made] == [3, 3]
+
+
+def test_a_target_given_twice_is_trained_once(job):
+    assert job("--seed", 0, 0, targets="AA") == (0, [run("A")])
+
+
+def test_runs_kept_from_an_equal_protocol_can_be_selected(job, project, params):
+    params["protocols"]["more"] = params["protocols"]["small"] | {"seeds": 2}
+    params["tables"]["tiny"] |= {"rows": ["erm"], "ours": [], "targets": ["A"]}
+    (project / "params.yaml").write_text(yaml.safe_dump(params))
+    assert job(settings=()) == (0, [run("A")])
+    assert job("--seed", 0, 1, settings=("protocol=more",)) == (0, [run("A", seed=1)])
+    assert main(["select", "tiny", "--runs", "runs", "--set", "protocol=more"]) == 0

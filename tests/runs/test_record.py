@@ -1,0 +1,131 @@
+import json
+import os
+
+import numpy as np
+import pytest
+
+from synthetic_records import make_record, save
+from tsdg.errors import InputError
+from tsdg.runs import record as records
+from tsdg.study.run import Run, parse_run_path, run_path
+
+RUN = Run("bearings", "erm", "B", 0, 3)
+
+
+def test_paths_and_runs_are_inverse():
+    assert run_path(RUN) == "bearings/erm/B/seed0/hp3.json"
+    fixed = Run("toy", "ours-learned", "user_1", 12, "fixed")
+    assert run_path(fixed) == "toy/ours-learned/user_1/seed12/fixed.json"
+    for run in (RUN, fixed):
+        assert parse_run_path(run_path(run)) == run
+        assert parse_run_path(f"results/runs/{run_path(run)}") == run
+    for bad in ("erm/B/seed0/hp3.json", "bearings/erm/B/seedx/hp3.json", "bearings/erm/B/seed0/hp3.json.tmp"):
+        with pytest.raises(InputError, match="not a run record's path"):
+            parse_run_path(bad)
+
+
+def test_runs_sort_fixed_first_then_by_number():
+    runs = [Run("d", "v", "t", 0, draw) for draw in (10, "fixed", 9)]
+    assert [run.draw for run in sorted(runs)] == ["fixed", 9, 10]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [("a/b", "v", "t", 0, 0), ("a", "..", "t", 0, 0), ("", "v", "t", -1, 0), ("a", "v", "t", 0, "hp1")],
+)
+def test_a_run_that_cannot_be_a_path_is_refused(fields):
+    with pytest.raises(InputError):
+        Run(*fields)
+
+
+def test_what_is_written_is_read_and_numpy_and_nan_become_json(tmp_path):
+    record = make_record(RUN)
+    record["losses"] = {"iteration": np.arange(2), "total": [np.float32(0.5), float("nan")], "w": [np.inf, 1]}
+    path = tmp_path / "deep" / "record.json"
+    records.write(path, record)
+    back = records.read(path)
+    assert back["losses"] == {"iteration": [0, 1], "total": [0.5, None], "w": [None, 1]}
+    assert back["checkpoints"] == record["checkpoints"]
+    assert [p.name for p in path.parent.iterdir()] == ["record.json"]
+
+
+def test_a_failed_write_leaves_the_old_record_and_no_temporary(tmp_path, monkeypatch):
+    path = tmp_path / "record.json"
+    records.write(path, make_record(RUN))
+    before = path.read_bytes()
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(InputError, match=r"record.json: .* \(disk full\).*same command again"):
+        records.write(path, make_record(RUN, ((100, 0.9, 0.9),)))
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_incomplete_record_is_not_written(tmp_path):
+    record = make_record(RUN)
+    del record["checkpoints"][0]["target"]["ece"]
+    with pytest.raises(ValueError, match="target lacks ece"):
+        records.write(tmp_path / "r.json", record)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda text: text[: len(text) // 2], "truncated"),
+        (lambda text: "", "truncated"),
+        (lambda text: text.replace('"accuracy":0.5', '"accuracy":NaN', 1), "NaN"),
+        (lambda text: text.replace('"format":1', '"format":2'), "format is 2"),
+        (lambda text: text.replace('"finished"', '"running"'), "status is 'running'"),
+        (lambda text: text.replace('"simulated"', '"simulation"'), "data lacks simulated"),
+        (lambda text: text.replace('"config":{', '"config":null,"c":{'), "config is no JSON object"),
+        (lambda text: json.dumps({**json.loads(text), "sources": ["S", "X"]}), "validation accuracy of X"),
+        (
+            lambda text: text.replace('"validation":{', '"validation":{"X":{"accuracy":1.0},', 1),
+            "validation accuracy of X, which are no sources",
+        ),
+        (lambda text: json.dumps({**json.loads(text), "checkpoints": []}), "no checkpoint"),
+        (lambda text: text.replace('"finished"', '"diverged"'), "diverged_at"),
+        (
+            lambda text: text.replace('"accuracy":0.5', '"accuracy":7', 1),
+            "S.accuracy is 7 where a number from 0 to 1",
+        ),
+        (lambda text: text.replace('"nll":1.5', '"nll":1e999'), "nll is inf where"),
+        (lambda text: text.replace('"iteration":100', '"iteration":"100"'), "iteration is '100' where"),
+        (lambda text: text.replace('"n":100', f'"n":{10**30}'), "n is 10*0* where"),
+        (lambda text: json.dumps({**json.loads(text), "sources": []}), "no sources"),
+        (lambda text: "[" * 100_000, "nested too deeply"),
+        *(
+            (lambda text, part=part, value=value: json.dumps({**json.loads(text), part: value}), part)
+            for part, value in [
+                ("code", "x"),
+                ("code", {}),
+                ("checkpoints", 5),
+                ("checkpoints", [5]),
+                ("timing", {}),
+                ("machine", []),
+                ("hparams", {"lambda": "1"}),
+                ("losses", {"iteration": [1], "loss": [1, 2]}),
+                ("neighbours", [{"iteration": 1, "of": {"S": "X"}}]),
+                ("neighbours", {}),
+            ]
+        ),
+    ],
+)
+def test_a_damaged_record_names_the_file_the_fault_and_the_remedy(tmp_path, damage, message):
+    path = tmp_path / run_path(save(tmp_path, RUN))
+    path.write_text(damage(path.read_text()))
+    with pytest.raises(InputError, match=message) as error:
+        records.read(path)
+    assert str(path) in str(error.value)
+    assert "run the same command again" in str(error.value)
+
+
+def test_a_record_of_another_run_is_noticed(tmp_path):
+    path = tmp_path / run_path(save(tmp_path, RUN))
+    records.check_run(path, records.read(path), RUN)
+    with pytest.raises(InputError, match="says that it is of run"):
+        records.check_run(path, records.read(path), Run("bearings", "erm", "B", 1, 3))

@@ -1,0 +1,201 @@
+"""The status tells a running job from one that broke off, and a record from what is left of one."""
+
+import subprocess
+import sys
+
+import pytest
+from test_plan import record
+
+from synthetic_records import make_record
+from tsdg.commands.cli import main
+from tsdg.runs import log as joblog
+from tsdg.runs import record as records
+from tsdg.study.jobs import job_identity, training_jobs
+from tsdg.study.run import run_path
+from tsdg.study.study import Study
+
+HOLD = """
+import sys
+from tsdg.runs.log import job_log
+with job_log():
+    print("on its way", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def held(tmp_path):
+    """Start a process that holds a log."""
+    started = []
+
+    def start(log):
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("w") as file:
+            process = subprocess.Popen([sys.executable, "-c", HOLD], stdin=subprocess.PIPE, stdout=file)
+        started.append(process)
+        while "on its way" not in log.read_text():
+            assert process.poll() is None
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def test_a_log_tells_how_its_job_is(held, tmp_path):
+    log = tmp_path / "job.log"
+    assert joblog.state(log) == "absent"
+    process = held(log)
+    assert joblog.state(log) == "running"
+    process.communicate()
+    assert joblog.state(log) == "complete"
+    process = held(log)
+    process.kill()
+    process.wait()
+    assert joblog.state(log) == "broken"
+    log.write_text("process 1 on here\ntsdg train: interrupted; what was finished is kept\n")
+    assert joblog.state(log) == "interrupted"
+
+
+def test_the_log_of_another_study_is_not_of_this_one(tmp_path):
+    log = tmp_path / "job.log"
+    for first, expected in (
+        ("process 1 on here, study aaaaaaaaaaaa, Slurm job 7", "broken"),
+        ("process 1 on here, study bbbbbbbbbbbb", "absent"),
+        ("process 1 on here", "broken"),
+    ):
+        log.write_text(first + "\nkilled\n")
+        assert joblog.state(log, "aaaaaaaaaaaa") == expected
+
+
+def test_the_same_job_of_two_studies_has_two_identities(params):
+    jobs = [
+        training_jobs(Study(params, ["runs_per_job=4", change]))[0]
+        for change in ("iterations=36", "iterations=36", "iterations=24")
+    ]
+    assert len({job.log for job in jobs}) == 1
+    one, again, other = (
+        job_identity(Study(params, [change]), job.runs)
+        for job, change in zip(jobs, ("iterations=36", "iterations=36", "iterations=24"), strict=True)
+    )
+    assert one == again != other
+    assert one != job_identity(Study(params, ["iterations=36"]), jobs[0].runs[:1])
+
+
+def test_the_states(project, params, held, capsys):
+    study = Study(params)
+    a, d, learned_a, learned_d = study.table_runs("tiny")
+    runs, logs = project / "results/runs", project / "logs/train"
+
+    def counted():
+        capsys.readouterr()
+        code = main(["status"])
+        out = capsys.readouterr().out
+        row = next(line for line in out.splitlines() if line.strip().startswith("tiny"))
+        return code, [int(number) for number in row.split()[1:]], out
+
+    record(study, a, runs)
+    made = make_record(d, checkpoints=[], diverged=True)
+    path = record(study, d, runs)
+    records.write(
+        path, records.read(path) | {key: made[key] for key in ("status", "diverged_at", "checkpoints")}
+    )
+    process = held(logs / run_path(learned_a).replace(".json", ".log"))
+    assert counted()[:2] == (0, [4, 1, 1, 1, 0, 1])
+
+    process.kill()
+    process.wait()
+    code, numbers, out = counted()
+    assert (code, numbers) == (1, [4, 1, 1, 0, 1, 1])
+    assert "    on its way" in out
+    assert (
+        "again: tsdg train --data results/data/tiny --dataset tiny --variant ours-learned --target A" in out
+    )
+
+    # An outdated record is to be made again, whatever the log of its job says.
+    record(study, learned_a, runs, iterations=5)
+    assert counted()[:2] == (0, [4, 1, 1, 0, 0, 2])
+
+    path = runs / run_path(learned_d)
+    path.parent.mkdir(parents=True)
+    path.write_text('{"format": 1')
+    code, numbers, out = counted()
+    assert (code, numbers) == (1, [4, 1, 1, 0, 1, 1])
+    assert str(run_path(learned_d)) in out
+    assert "Delete it" in out
+
+
+def test_the_command_that_repeats_is_given_what_the_status_was(project, params, capsys):
+    (project / "params.yaml").rename("study.yaml")
+    options = ["--params", "study.yaml", "--set", "iterations=5", "--set", "runs_per_job=8"]
+    (log,) = {job.log for job in training_jobs(Study(params, ["runs_per_job=8"])) if "/erm/" in job.log}
+    log = project / f"logs/train/{log}.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("process 1 on here\n")
+    (project / "mine").mkdir()
+    assert main(["status", *options, "--runs", "mine"]) == 1
+    again = capsys.readouterr().out.split("again: ")[1].splitlines()[0]
+    assert again == (
+        "tsdg train --data results/data/tiny --dataset tiny --variant erm --target A D --seed 0 --draw fixed "
+        "--params study.yaml --set iterations=5 --set runs_per_job=8 --out mine"
+    )
+
+
+def test_a_record_of_another_run_is_not_done(project, params, capsys):
+    study, runs = Study(params), project / "results/runs"
+    a, d, *_ = study.table_runs("tiny")
+    (runs / run_path(d)).parent.mkdir(parents=True)
+    record(study, a, runs).rename(runs / run_path(d))
+    assert main(["status"]) == 1
+    assert "D/seed0/fixed.json: the record says that it is of run" in capsys.readouterr().out
+    assert main(["plan", "tiny"]) == 0
+    assert "tiny     4     0         4     4" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("card", ["[]", '"x"', '{"fingerprint": null}', "[" * 100_000, None])
+@pytest.mark.parametrize(
+    "command", [["status"], ["plan"], ["select", "tiny"]], ids=lambda command: command[0]
+)
+def test_a_damaged_card_is_one_message(project, command, card, capsys):
+    path = project / "results/data/tiny/card.json"
+    if card is None:
+        path.mkdir(parents=True)
+    else:
+        path.parent.mkdir(parents=True)
+        path.write_text(card)
+    assert main(command) == 2
+    (error,) = capsys.readouterr().err.splitlines()
+    assert "results/data/tiny/card.json: not the card of a prepared data set; delete it" in error
+
+
+def test_a_folder_in_place_of_a_log_is_one_message(project, params, capsys):
+    (project / "logs/train" / run_path(Study(params).table_runs("tiny")[0]).replace(".json", ".log")).mkdir(
+        parents=True
+    )
+    assert main(["status"]) == 2
+    assert "a folder where a job's log belongs" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["status", "plan", "select", "prune"])
+def test_a_folder_of_records_that_is_named_must_be_there(project, command, capsys):
+    assert main([command, *(["tiny"] if command == "select" else []), "--runs", "nothere"]) == 2
+    assert "--runs nothere: no such folder" in capsys.readouterr().err
+
+
+def test_prune_deletes_what_no_table_wants_when_told_to(project, params, capsys):
+    study = Study(params, ["draws=2", "seeds=2"])
+    runs = project / "results/runs"
+    wanted = record(study, study.runs("tiny", ["ours-learned"], ["A"])[0], runs)
+    others = [
+        record(study, study.runs("tiny", ["ours-learned"], ["A"])[1], runs),  # a draw
+        record(study, study.runs("tiny", ["vrex"], ["A"])[0], runs),  # a variant
+        record(study, study.runs("tiny", ["erm"], ["B"])[0], runs),  # a target
+    ]
+    settings = ("--set", "draws=1")
+    assert main(["prune", *settings]) == 0
+    assert "3 records that no table wants" in capsys.readouterr().out
+    assert all(path.exists() for path in others)
+    assert main(["prune", *settings, "--yes"]) == 0
+    assert [path for path in runs.rglob("*") if path.is_file()] == [wanted]
+    assert not others[1].parent.exists()

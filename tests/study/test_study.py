@@ -1,0 +1,589 @@
+"""The study: resolved as documented, refused in words."""
+
+from collections import Counter
+from copy import deepcopy
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tiny_study import FIGURES, PARAMS
+from tsdg.errors import InputError
+from tsdg.study.run import Run
+from tsdg.study.study import Study, pack_shapes
+
+PUBLISHED = Path(__file__).parents[2] / "params.yaml"
+
+
+def set_in(tree, path, value):
+    *parents, last = path.split(".")
+    for key in parents:
+        tree = tree[key]
+    tree[last] = value
+
+
+@pytest.mark.parametrize(
+    ("name", "protocol", "reduced"),
+    [
+        (None, {"name": "paper", "seeds": 3, "draws": 20, "iterations": 3000}, False),
+        ("single", {"name": "single", "seeds": 3, "draws": "fixed", "iterations": 3000}, True),
+        ("quick", {"name": "quick", "seeds": 1, "draws": "fixed"}, True),
+    ],
+)
+def test_published_protocols(name, protocol, reduced):
+    study = Study.load(PUBLISHED, [f"protocol={name}"] if name else [])
+    assert study.protocol.items() >= (protocol | {"reduced": reduced}).items()
+    config = study.config("bearings", "erm")
+    assert config["protocol"] == protocol["name"]
+    if name != "quick":
+        published = {"iterations": 3000, "batch_size": 32, "learning_rate": 1e-3, "weight_decay": 5e-5}
+        published |= {"decay_at": 0.8, "decay": 0.1, "validation_fraction": 0.2, "split": "random"}
+        assert config.items() >= published.items()
+    runs = study.runs("bearings", ["ours-learned"])
+    draws = 20 if protocol["draws"] == 20 else 1
+    assert len(set(runs)) == len(runs) == 8 * protocol["seeds"] * draws
+
+
+def test_fixed_draws_are_the_published_values():
+    study = Study.load(PUBLISHED, ["protocol=single"])
+    assert study.hparams(Run("bearings", "ours-learned", "A", 0, "fixed")) == {"lambda": 0.01, "xi": 0.1}
+
+
+def test_every_published_variant_resolves():
+    study = Study.load(PUBLISHED)
+    identities = {}
+    for variant, row in study.variants.items():
+        config = study.config("bearings", variant)
+        assert (config["clusters"] is None) == ("metadata" not in row["method"])
+        assert (config["augment"] is None) == ("augment" not in row)
+        assert config["forward"] in ("joint", "per_domain")
+        identities.setdefault(study.identity("bearings", variant), []).append(variant)
+    assert all(len(variants) == 1 for variants in identities.values()), "the same is trained twice"
+    metadata = study.config("bearings", "ours-metadata")
+    assert metadata["clusters"] == {name: int(name >= "E") for name in "ABCDEFGH"}
+    assert metadata["augment"]["functions"] == ["mean_shift", "scaling", "masking"]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "protocol", "setting"),
+    [
+        (["iterations=7"], "small", {"iterations": 7}),
+        (["batch_size=3", "seeds=5"], "small", {"batch_size": 3, "iterations": 6}),
+        (["iterations=7", "protocol=large"], "large", {"iterations": 7}),  # in whatever order
+        (["protocol=large", "iterations=7"], "large", {"iterations": 7}),
+        (["protocol=large"], "large", {"iterations": 40}),
+        (["datasets.tiny.split=blocked"], "small", {"split": "blocked"}),
+        (["protocols.small.iterations=9"], "small", {"iterations": 9}),
+        (["variants.erm.forward=per_domain"], "small", {"forward": "per_domain"}),
+        (["learning_rate=0.5", "learning_rate=0.25"], "small", {"learning_rate": 0.25}),
+    ],
+)
+def test_overrides(params, overrides, protocol, setting):
+    study = Study(params, overrides)
+    config = study.config("tiny", "erm")
+    assert config["protocol"] == protocol
+    assert config.items() >= setting.items()
+    assert study.protocol["iterations"] == config["iterations"]
+    if "seeds=5" in overrides:
+        assert study.protocol["seeds"] == 5
+    assert params == PARAMS, "the caller's parameters changed"
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("iterations", "write key=value"),
+        ("=3", "write key=value"),
+        ("iteratons=3", "unknown key 'iteratons', did you mean 'iterations'?"),
+        ("iterations=0", "iterations: 0 is wrong: a number of iterations from 1"),
+        ("iterations=many", "'many' is wrong: a number of iterations"),
+        ("draws=fixd", "`fixed`"),
+        ("protocol=sngle", "'sngle' is not one"),
+        ("protocol=larg", "did you mean 'large'?"),
+        ("dataset.tiny.split=blocked", "did you mean 'datasets'?"),
+        ("datasets.tny.split=blocked", "did you mean 'tiny'?"),
+        (
+            "datasets.tiny.split=bloked",
+            "tiny.split: 'bloked' is not one of random, blocked, did you mean 'blocked'?",
+        ),
+        ("datasets.tiny.split=[", "not valid YAML"),
+        ("device=gpu", "device: 'gpu' is not one of auto, cpu, cuda"),
+    ],
+)
+def test_wrong_overrides_are_refused(params, override, words):
+    with pytest.raises(InputError) as error:
+        Study(params, [override])
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        ("variants.erm.metod", "erm", "variants.erm: unknown key 'metod', did you mean 'method'?"),
+        ("protokol", "small", "top level: unknown key 'protokol', did you mean 'protocol'?"),
+        ("variants.erm.method", "ermm", "variants.erm: unknown method 'ermm', did you mean 'erm'?"),
+        ("variants.vrex.hparams", {"lambd": 1}, "no hyperparameter 'lambd', did you mean 'lambda'?"),
+        ("variants.erm.hparams", {"lambda": 1}, "erm has no hyperparameter 'lambda'; it has none"),
+        ("variants.ours-learned.options", {"evry": 3}, "no option 'evry', did you mean 'every'?"),
+        ("variants.ours-learned.options", {"rbf": "gama"}, "'gama', did you mean 'gamma'?"),
+        ("variants.ours-learned.options", {"every": 0}, "whole number from 1"),
+        (
+            "variants.ours-metadata.options",
+            {"distance": "kl"},
+            "variants.ours-metadata: method 'ours-metadata'",
+        ),
+        ("variants.ours-metadata.options", {"distance": "kl"}, "give it `regularize: soft_labels`"),
+        ("variants.ours-metadata.options", {"kernel": "gaussian", "level": "sample"}, "leave out `distance`"),
+        ("variants.ours-learned.options", {"distance": "l2"}, "has no option 'distance'"),
+        ("tables.tiny.rows", ["erm", "ours-lerned"], "did you mean 'ours-learned'?"),
+        ("tables.tiny.dataset", "tny", "tables.tiny.dataset: 'tny' is not a data set, did you mean 'tiny'?"),
+        ("tables.tiny.targets", ["E"], "tables.tiny.targets: 'E' is not a domain"),
+        ("tables.tiny.ours", ["vrex"], "tables.tiny.ours: 'vrex' is not a row of the table"),
+        ("tables.tiny.labels", {"emr": "None"}, "tables.tiny.labels: 'emr' is not a row of the table"),
+        ("tables.tiny.metrics", ["acuracy"], "did you mean 'accuracy'?"),
+        ("datasets.tiny.domains", {"A": {}, "B": {}}, "three domains or more"),
+        ("datasets.tiny.augmentation.functions", ["scalin"], "did you mean 'scaling'?"),
+        ("training.batch_size", 1, "training.batch_size: 1 is wrong: samples of each domain"),
+        ("variants.ours-metadata.clusters", ["sit"], "no metadata 'sit', did you mean 'site'?"),
+        ("variants.ours-metadata.clusters", [["A", "B"], ["C"]], "each of its domains once"),
+        ("variants.ours-metadata.clusters", [["A", "B"], ["B", "C", "D"]], "each of its domains once"),
+        ("variants.ours-metadata.clusters", [["A", "B"], ["C", "D", "E"]], "each of its domains once"),
+        ("datasets.tiny.clusters", ["sit"], "no metadata 'sit', did you mean 'site'?"),
+        ("variants.erm.clusters", ["site"], "variants.erm.clusters: erm uses none; leave them out"),
+        ("variants.ours-learned.hparams", {"xi": 0}, "hparams.xi: 0 is wrong: a number above 0"),
+        ("variants.ours-learned.hparams", {"lambda": -1}, "hparams.lambda: -1 is wrong: a number from 0"),
+        ("datasets.tiny.domains.Average", {"site": "x", "load": 0}, "domains.Average: tables call the mean"),
+        ("tables.tiny.paper", "bearing", "'bearing' is not a table of the paper that is at hand, did you"),
+        ("tables.tiny.paper", "bearings-samples", "tables.tiny.paper: 'bearings-samples' is not a table"),
+        (
+            "tables.tiny.metrics",
+            ["ece", "ece"],
+            "tables.tiny.metrics: ['ece', 'ece'] is wrong: metrics, each",
+        ),
+        ("tables.tiny.labels", {"ours-learned": "ERM"}, "erm and ours-learned are both called 'ERM'"),
+        ("tables.tiny.title", "", "tables.tiny.title: '' is wrong: text, which is printed"),
+        ("variants.erm.label", " ", "variants.erm.label: ' ' is wrong: text, which is printed"),
+    ],
+)
+def test_wrong_parameters_are_refused_by_place(params, path, value, words):
+    params["tables"]["tiny"]["rows"].append("ours-metadata")
+    set_in(params, path, value)
+    with pytest.raises(InputError) as error:
+        Study(params)
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("key", ["clusters", "augmentation"])
+def test_a_row_that_needs_what_its_data_set_lacks_is_refused(params, key):
+    del params["datasets"]["tiny"][key]
+    params["tables"]["tiny"] |= {"rows": ["ours-metadata"], "ours": []}
+    with pytest.raises(InputError, match=rf"variants.ours-metadata.*datasets.tiny has.*{key}|`{key}`"):
+        Study(params)
+
+
+def test_the_papers_numbers_stand_beside_the_whole_data_set_of_their_kind_alone(params):
+    params["datasets"]["part"] = {"of": "tiny", "domains": ["A", "B", "D"]}
+    params["tables"]["tiny"]["paper"] = "bearings"
+    Study(params)
+    params["tables"]["tiny_comparison"] = params["tables"]["tiny"] | {"paper": "bearings"}
+    with pytest.raises(InputError, match="taken, by the comparison of table tiny with the paper"):
+        Study(params)
+    del params["tables"]["tiny_comparison"]
+    params["tables"]["tiny"] |= {"dataset": "part"}
+    with pytest.raises(InputError, match="kind bearings with recordings of its own, which part is not"):
+        Study(params)
+
+
+def test_overrides_in_the_file_are_refused(params, tmp_path):
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(params | {"set": ["iterations=9"]}))
+    with pytest.raises(InputError, match=r"params.yaml: set: overrides are given on the command line"):
+        Study.load(tmp_path / "params.yaml")
+
+
+def test_an_absent_key_of_the_top_level_is_set_there(params):
+    study = Study(params, ["ranking={tables: [tiny], metric: ece}"])
+    assert study.ranking()["layout"]["panels"][0]["metrics"] == ["ece"]
+
+
+def test_without_tables_it_says_so(params):
+    with pytest.raises(InputError, match="'tiny' is not a table; there are none"):
+        Study(params | {"tables": {}}).layout("tiny")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (
+            "figures.gains.kind",
+            "florest",
+            "'florest' is not one of optimization, neighbours, reliability, forest, did",
+        ),
+        ("figures.gains.baselin", "erm", "figures.gains: unknown key 'baselin', did you mean 'baseline'?"),
+        ("figures.gains.tables", ["tny"], "figures.gains.tables: 'tny' is not a table, did you mean 'tiny'?"),
+        ("figures.gains.baseline", "ermm", "'ermm' is not a row of all its tables, did you mean 'erm'?"),
+        ("figures.gains.tables", ["tiny", "twin"], "figures.gains.tables: a data set can have one panel"),
+        ("figures.gains.tables", ["tiny", "stranger"], "no row is in all of tiny, stranger"),
+        ("figures.near.variant", "erm", "figures.near.variant: erm learns no neighbours (erm)"),
+        ("figures.near.kind", "optimization", "figures.near: row erm of its tables has no clusters"),
+        ("figures.near.baseline", "erm", "figures.near: unknown key 'baseline'"),
+        (
+            "figures.tiny",
+            {"kind": "forest", "tables": ["twin"], "baseline": "erm", "caption": ""},
+            "of which it is not",
+        ),
+        ("ranking.tables", ["tinny"], "ranking.tables: 'tinny' is not a table, did you mean 'tiny'?"),
+        ("ranking.metric", "acuracy", "did you mean 'accuracy'?"),
+        (
+            "tables.tiny",
+            {"dataset": "tiny", "rows": ["erm"], "metrics": ["ece"], "caption": "x"},
+            "figures.gains: its tables share no row to compare with the baseline erm",
+        ),
+        (
+            "ranking.tables",
+            ["tiny", "derived"],
+            "tiny and part are of the same recordings, which would count",
+        ),
+        ("tables.toy", {"dataset": "tiny", "rows": ["erm"], "metrics": ["ece"], "caption": "x"}, "is taken"),
+        (
+            "tables.ranking",
+            {"dataset": "tiny", "rows": ["erm"], "metrics": ["ece"], "caption": "x"},
+            "is taken",
+        ),
+    ],
+)
+def test_wrong_figures_and_rankings_are_refused_by_place(figure_params, path, value, words):
+    params = figure_params
+    params["tables"]["twin"] = dict(params["tables"]["tiny"])
+    params["datasets"]["part"] = {"of": "tiny", "domains": ["A", "B", "D"]}
+    params["tables"]["derived"] = {**params["tables"]["twin"], "dataset": "part"}
+    params["tables"]["stranger"] = {"dataset": "part", "rows": ["vrex"], "metrics": ["ece"], "caption": "x"}
+    set_in(params, path, value)
+    with pytest.raises(InputError) as error:
+        Study(params)
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_figure_and_the_ranking_join_the_tables_that_are_at_hand(figure_params):
+    params = figure_params
+    params["datasets"]["part"] = deepcopy(params["datasets"]["tiny"])
+    rows = ["ours-learned", "erm", "vrex"]
+    params["tables"]["more"] = {
+        "dataset": "part",
+        "rows": rows,
+        "metrics": ["ece"],
+        "caption": "x",
+        "title": "Part",
+    }
+    params["figures"]["near"]["tables"] = params["ranking"]["tables"] = ["tiny", "more"]
+    study = Study(params)
+    near = study.figure("near")
+    assert [panel["dataset"] for panel in near["layout"]["panels"]] == ["tiny", "part"]
+    assert near["layout"]["rows"] == ["erm", "ours-learned"]
+    clusters = {"A": "north", "B": "north", "C": "south", "D": "south"}
+    assert near["options"]["clusters"]["tiny"] == clusters
+    ranking = study.ranking(["tiny"])
+    assert (ranking["layout"]["rows"], ranking["without"]) == (["erm", "ours-learned"], ["Part"])
+    assert study.ranking()["dropped"] == ["V-REx"]
+    assert study.document()[-3:] == ["tiny", "more", "ranking"]
+
+
+def test_a_missing_key_is_named(params):
+    del params["datasets"]["tiny"]["backbone"]
+    with pytest.raises(InputError, match=r"datasets.tiny: key 'backbone' is missing"):
+        Study(params)
+
+
+@pytest.mark.parametrize(
+    ("clusters", "expected"),
+    [
+        (["site"], [0, 0, 1, 1]),
+        (["load"], [0, 1, 0, 1]),
+        (["site", "load"], [0, 1, 2, 3]),
+        ([["D", "A"], ["C", "B"]], [0, 1, 1, 0]),
+    ],
+)
+def test_clusters(params, clusters, expected):
+    params["datasets"]["tiny"]["clusters"] = clusters
+    study = Study(params)
+    assert study.config("tiny", "ours-metadata")["clusters"] == dict(zip("ABCD", expected, strict=True))
+    assert study.config("tiny", "erm")["clusters"] is None
+    params["variants"]["ours-metadata"]["clusters"] = ["load"]  # a variant's own go first
+    assert list(Study(params).config("tiny", "ours-metadata")["clusters"].values()) == [0, 1, 0, 1]
+
+
+def test_a_variant_may_choose_its_augmentation(params):
+    params["variants"]["erm"]["augment"] = ["masking"]
+    study = Study(params)
+    assert study.config("tiny", "erm")["augment"] == {"functions": ["masking"], "statistics": "window"}
+    assert study.config("tiny", "vrex")["augment"] is None
+
+
+def test_draws_search_what_has_no_value_of_its_own(params):
+    params["protocol"] = "large"
+    params["variants"]["half"] = {"label": "x", "method": "ours-learned", "hparams": {"lambda": 0.5}}
+    params["variants"]["full"] = {"label": "x", "method": "vrex", "hparams": {"lambda": 1, "annealing": 5}}
+    study = Study(params)
+    assert study.draws("erm") == [0]
+    assert study.draws("full") == [0]
+    assert study.draws("half") == study.draws("vrex") == [0, 1, 2]
+    assert set(study.search("half")) == {"xi"}
+    half, whole = (
+        [study.hparams(Run("tiny", variant, "A", 0, draw)) for draw in range(3)]
+        for variant in ("half", "ours-learned")
+    )
+    assert {values["lambda"] for values in half} == {0.5}
+    assert [values["xi"] for values in half] == [values["xi"] for values in whole]
+    assert len({values["xi"] for values in whole}) == 3
+    table = study.hparams_table()
+    assert table["variant"].value_counts().to_dict() == {
+        "vrex": 6, "ours-metadata": 3, "ours-learned": 6, "half": 6, "full": 2,
+    }  # fmt: skip
+
+
+def test_draws_depend_on_the_studys_seed_not_on_run_seed_or_target(params):
+    study, other = Study(params), Study(params, ["seed=1"])
+    first = study.hparams(Run("tiny", "vrex", "A", 0, 1))
+    assert study.hparams(Run("tiny", "vrex", "C", 2, 1)) == first
+    assert other.hparams(Run("tiny", "vrex", "A", 0, 1)) != first
+    assert first == Study(params, ["draws=50"]).hparams(Run("tiny", "vrex", "A", 0, 1))
+
+
+def test_a_table_needs_the_runs_of_its_rows_and_targets(params):
+    runs = Study(params, ["protocol=large"]).table_runs("tiny")
+    expected = [Run("tiny", "erm", t, s, 0) for t in "AD" for s in (0, 1)]
+    expected += [Run("tiny", "ours-learned", t, s, d) for t in "AD" for s in (0, 1) for d in range(3)]
+    assert Counter(runs) == Counter(expected)
+    del params["tables"]["tiny"]["targets"]
+    assert {run.target for run in Study(params).table_runs("tiny")} == set("ABCD")
+    assert Study(params).layout("tiny")["panels"][0]["targets"] == list("ABCD")
+
+
+def test_a_table_may_have_several_data_sets(params):
+    params["datasets"]["part"] = {"of": "tiny", "domains": ["D", "A", "B"]}
+    one = {"dataset": "tiny", "metrics": ["accuracy"], "targets": ["A"], "title": "All"}
+    two = {"dataset": "part", "metrics": ["ece"], "average_only": True}
+    params["tables"]["tiny"] = {"rows": ["erm"], "caption": "Two.", "arrange": "beside", "panels": [one, two]}
+    study = Study(params)
+    expected = [Run("tiny", "erm", "A", 0, "fixed")]
+    expected += [Run("part", "erm", target, 0, "fixed") for target in "DAB"]
+    assert study.table_runs("tiny") == expected
+    layout = study.layout("tiny")
+    assert layout["panels"] == [one, {**two, "targets": ["D", "A", "B"]}]
+    assert (layout["arrange"], layout["labels"]) == ("beside", {"erm": "ERM"})
+    params["tables"]["tiny"]["labels"] = {"erm": "Nothing"}
+    assert Study(params).layout("tiny")["labels"] == {"erm": "Nothing"}
+    params["tables"]["tiny"] |= {"title": "Both", "dataset": "tiny"}
+    with pytest.raises(InputError, match=r"tables.tiny.dataset: 'tiny' is wrong: in a table with `panels`"):
+        Study(params)
+    params["tables"]["tiny"] = {"rows": ["erm"], "caption": "None."}
+    with pytest.raises(InputError, match=r"^tables.tiny: key 'dataset', 'metrics' is missing$"):
+        Study(params)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        ("0.dataset", "tny", "tables.tiny.panels.0.dataset: 'tny' is not a data set, did you mean 'tiny'?"),
+        ("1.targets", ["C"], "tables.tiny.panels.1.targets: 'C' is not a domain"),
+        ("1.metrics", ["ece", "auc"], "tables.tiny: all panels must have equally many metrics"),
+        ("1.dataset", "tiny", "tables.tiny: a data set can have one panel"),
+        ("1.average", True, "panels.1: unknown key 'average', did you mean 'average_only'?"),
+    ],
+)
+def test_wrong_panels_are_refused_by_place(params, path, value, words):
+    params["datasets"]["part"] = {"of": "tiny", "domains": ["A", "B", "D"]}
+    panels = [{"dataset": "tiny", "metrics": ["ece"]}, {"dataset": "part", "metrics": ["ece"]}]
+    params["tables"]["tiny"] = {"rows": ["erm"], "caption": "Two.", "panels": panels}
+    number, key = path.split(".")
+    panels[int(number)][key] = value
+    with pytest.raises(InputError) as error:
+        Study(params)
+    assert words in str(error.value)
+
+
+def test_a_derived_data_set_is_the_other_but_for_its_own_values(params):
+    own = {"split": "blocked", "clusters": ["load"], "backbone": "bearings", "standardize": "sources"}
+    params["datasets"]["part"] = {"of": "tiny", "domains": ["D", "A", "B"], **own}
+    params["datasets"]["same"] = {"of": "tiny"}
+    study = Study(params)
+    assert study.dataset("same") == study.dataset("tiny")
+    tiny = params["datasets"]["tiny"]
+    domains = {name: tiny["domains"][name] for name in "DAB"}
+    assert study.dataset("part") == {**tiny, **own, "domains": domains}
+    assert [study.prepared(name) for name in ("tiny", "part", "same")] == ["tiny"] * 3
+    config = study.config("part", "ours-metadata")
+    assert config["domains"] == ["D", "A", "B"]
+    assert config["clusters"] == {"D": 0, "A": 1, "B": 0}
+    assert {run.target for run in study.runs("part", ["erm"])} == set("ABD")
+    assert study.identity("same", "ours-learned") == study.identity("tiny", "ours-learned")
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"of": "tny"}, "datasets.part.of: 'tny' is not a data set with recordings of its own, did you mean"),
+        ({"of": "part"}, "datasets.part.of: 'part' is not a data set with recordings of its own"),
+        ({"of": "tiny", "domains": ["A", "B", "X"]}, "datasets.part.domains: 'X' is not a domain of tiny"),
+        ({"of": "tiny", "domains": ["A", "B"]}, "three domains or more"),
+        ({"of": "tiny", "raw": "there"}, "unknown key 'raw'; known are of, domains"),
+        ({"of": "tiny", "prepare": {}}, "has that one's recordings and windows"),
+        ({"of": "tiny", "splt": "random"}, "datasets.part: unknown key 'splt', did you mean 'split'?"),
+        ({"of": "tiny", "split": "bloked"}, "did you mean 'blocked'?"),
+        ("tiny", "datasets.part: 'tiny' should hold keys"),
+    ],
+)
+def test_a_wrong_derived_data_set_is_refused_by_place(params, entry, words):
+    params["datasets"]["part"] = entry
+    with pytest.raises(InputError) as error:
+        Study(params)
+    assert words in str(error.value)
+
+
+def test_clusters_by_lists_must_fit_a_derived_data_set(params):
+    params["datasets"]["tiny"]["clusters"] = [["A", "B"], ["C", "D"]]
+    params["datasets"]["part"] = {"of": "tiny", "domains": ["A", "B", "C"]}
+    params["tables"]["tiny"] |= {"dataset": "part", "rows": ["ours-metadata"], "ours": [], "targets": ["A"]}
+    with pytest.raises(InputError, match="clusters of data set 'part' must hold each of its domains once"):
+        Study(params)
+    params["datasets"]["part"]["clusters"] = [["A", "B"], ["C"]]
+    assert Study(params).config("part", "ours-metadata")["clusters"] == {"A": 0, "B": 0, "C": 1}
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 20, 64])
+@pytest.mark.parametrize("draws", [["fixed"], [0], list(range(3)), list(range(20))], ids=len)
+@pytest.mark.parametrize("targets", ["ABCDEFGH", "ABC"])
+def test_jobs_hold_every_run_once(targets, draws, size):
+    shapes = pack_shapes(list(targets), draws, size)
+    runs = Counter((target, draw) for shape in shapes for target in shape.targets for draw in shape.draws)
+    assert runs == Counter((target, draw) for target in targets for draw in draws)
+    assert max(len(shape.targets) * len(shape.draws) for shape in shapes) <= size
+
+
+@pytest.mark.parametrize("size", [1, 3, 8, 16, 60])
+def test_more_draws_leave_full_jobs_as_they_are(size):
+    before, after = (pack_shapes(list("ABC"), list(range(draws)), size) for draws in (20, 40))
+    assert set(before) < set(after)
+
+
+OURS = ("tiny", "ours-learned")
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("protocols", {"renamed": PARAMS["protocols"]["small"]}),
+        ("variants.ours-learned.label", "Ours"),
+        ("tables.tiny.caption", "Other."),
+        ("tables.tiny.rows", ["erm", "vrex", "ours-learned"]),
+        ("runs_per_job", 4),
+        ("checkpoint", "best"),
+        ("device", "auto"),
+        ("protocols.small.seeds", 3),
+        ("datasets.tiny.raw", "elsewhere"),
+        ("variants.erm.forward", "per_domain"),
+        ("seed", 9),  # of draws; this protocol takes the published values
+    ],
+)
+def test_identity_ignores_what_changes_no_result(params, path, value):
+    before = Study(params).identity(*OURS)
+    set_in(params, path, value)
+    if path == "protocols":
+        params["protocol"] = "renamed"
+    assert Study(params).identity(*OURS) == before
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("protocols.small.iterations", 7),
+        ("training.learning_rate", 0.01),
+        ("variants.ours-learned.options", {"every": 4, "rbf": "gamma"}),
+        ("variants.ours-learned.augment", False),
+        ("variants.ours-learned.augment", ["masking"]),
+        ("variants.ours-learned.hparams", {"xi": 3}),
+        ("variants.ours-learned.forward", "per_domain"),
+        ("datasets.tiny.augmentation.masked", 0.2),
+        ("datasets.tiny.split", "blocked"),
+        ("datasets.tiny.domains.E", {"site": "west", "load": 0}),
+    ],
+)
+def test_identity_changes_with_what_may_change_a_result(params, path, value):
+    before = Study(params).identity(*OURS)
+    set_in(params, path, value)
+    assert Study(params).identity(*OURS) != before
+
+
+def test_identity_follows_the_studys_seed_where_draws_are_searched(params):
+    def identities(variant):
+        overrides = (["protocol=large"], ["protocol=large", "seed=1"], ["protocol=large", "draws=9"])
+        return [Study(params, more).identity("tiny", variant) for more in overrides]
+
+    first, other_seed, more_draws = identities("ours-learned")
+    assert first == more_draws != other_seed
+    assert len(set(identities("erm"))) == 1
+
+
+def test_dump_is_read_back(params, tmp_path):
+    study = Study(params, ["protocol=large", "iterations=9", "variants.erm.label=Größe 1"])
+    (tmp_path / "dumped.yaml").write_text(study.dump(), encoding="utf-8")
+    assert Study.load(tmp_path / "dumped.yaml").params == study.params
+    published = Study.load(PUBLISHED)
+    assert yaml.safe_load(published.dump()) == published.params
+
+
+TABLE = {
+    "kind": "table",
+    "raw": "mine.csv",
+    "source": "own",
+    "prepare": {"window": 1024},
+    "backbone": "auto",
+    "split": "blocked",
+    "domains": {name: {"user": number} for number, name in enumerate("ABC")},
+}
+
+
+def test_the_backbone_of_own_recordings_follows_from_their_windows(params):
+    params["datasets"] |= {
+        "long": TABLE,
+        "short": TABLE | {"prepare": {"window": 1023}},
+        "part": {"of": "short", "split": "random"},
+    }
+    study = Study(params)
+    backbones = {name: study.config(name, "erm")["backbone"] for name in ("long", "short", "part")}
+    assert backbones == {"long": "bearings", "short": "har", "part": "har"}
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        ("mine.prepare", {}, "datasets.mine.prepare: key 'window' is missing"),
+        ("mine.prepare.window", 1, "1 is wrong: a number of time steps from 2"),
+        ("mine.prepare.chanels", ["x"], "unknown key 'chanels', did you mean 'channels'?"),
+        ("mine.prepare.classes", ["walk"], "labels such as [1, 2], or names for them"),
+        ("mine.prepare.short", "cut", "'cut' is not one of drop, pad"),
+        ("mine.source", "official", "datasets.mine.source: 'official' is not one of own, simulated"),
+        ("tiny.source", "own", "datasets.tiny.source: 'own' is not one of official, simulated"),
+        ("tiny.backbone", "auto", "datasets.tiny.backbone: 'auto' is not one of bearings, har"),
+        ("mine.domains", {"A": {"user": 1}}, "three domains or more"),
+        (
+            "mine.domains",
+            {"Zürich": {"user": 1}, "B": {"user": 2}, "C": {"user": 3}},
+            "'Zürich' is wrong: a name has letters",
+        ),
+    ],
+)
+def test_wrong_entries_of_own_recordings_are_refused(params, path, value, words):
+    params["datasets"]["mine"] = deepcopy(TABLE)
+    set_in(params["datasets"], path, value)
+    with pytest.raises(InputError) as error:
+        Study(params)
+    assert words in str(error.value)
+
+
+def test_null_takes_an_entry_or_a_section_away(params):
+    study = Study(params | deepcopy(FIGURES) | {"plugins": None}, ["figures.near=null", "ranking=null"])
+    assert list(study.figures) == ["gains"]
+    assert not {"ranking", "plugins"} & set(study.params)
