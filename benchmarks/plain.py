@@ -11,7 +11,8 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset, RandomSampler
 
-from tsdg.data.windows import TRAIN, WindowedDataset, split
+from tsdg.data.split import TRAIN, split
+from tsdg.data.windows import WindowedDataset
 
 
 class PlainWindows(Dataset):

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 import torch
 
-from tsdg.data.windows import TRAIN, VALIDATION, WindowedDataset, split, write
+from tsdg.data.split import TRAIN, VALIDATION, split
+from tsdg.data.windows import WindowedDataset, write
 from tsdg.errors import InputError
 from tsdg.learning.augment import Augmentation
 from tsdg.learning.batches import Sources, Windows, minibatches

@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from tiny_study import write_tiny
-from tsdg.data.windows import VALIDATION, WindowedDataset, split, write
+from tsdg.data.split import VALIDATION, split
+from tsdg.data.windows import WindowedDataset, write
 from tsdg.errors import InputError
 from tsdg.learning.batches import Windows
 from tsdg.runs.record import _problem

@@ -10,7 +10,8 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from tsdg.data.windows import TRAIN, VALIDATION, WindowedDataset, split
+from tsdg.data.split import TRAIN, VALIDATION, split
+from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 from tsdg.learning.augment import Augmentation
 from tsdg.streams import numpy_stream
@@ -100,7 +101,7 @@ class Sources:
         The domains of the study, target included.
     target : str
     seed, fraction, method
-        See `tsdg.data.windows.split`.
+        See `tsdg.data.split.split`.
     """
 
     def __init__(

@@ -16,7 +16,8 @@ import yaml
 from tsdg.data.own.prepare import GAP, IRREGULAR, RATES_DIFFER, backbone, domain_places, natural, prepare
 from tsdg.data.own.recordings import FILE, Block, Columns, Progress, Recording, Source, open_source
 from tsdg.data.simulated import SIMULATED_COLUMN
-from tsdg.data.windows import TRAIN, VALIDATION, WindowedDataset, split
+from tsdg.data.split import TRAIN, VALIDATION, split
+from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 
 FEW = 20  # windows of a class in a domain below which its accuracy says little
