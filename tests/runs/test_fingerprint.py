@@ -133,10 +133,10 @@ def _tsdg_modules_of(module):
     return {name for name in held if name.startswith("tsdg.")} - {module.__name__}
 
 
-# They say things, and refuse them, but compute nothing.
+# They say things, refuse them, or keep them, but compute nothing.
 SILENT = {
     f"tsdg.{name}"
-    for name in ("errors", "methods", "runs.fingerprint", "runs.machine", "runs.record", "study.run")
+    for name in ("errors", "files", "methods", "runs.fingerprint", "runs.machine", "runs.record", "study.run")
 }
 
 

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from tsdg.data.windows import read_card
 from tsdg.errors import InputError
+from tsdg.files import atomic, write_text
 from tsdg.learning.networks import Network, build
 
 FORMAT = 1
@@ -102,11 +103,10 @@ class Bundle:
         from safetensors.torch import save
 
         folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
         weights = {k: v.detach()[0].contiguous().clone() for k, v in self.model.network.state_dict().items()}
-        (folder / WEIGHTS).write_bytes(save(weights))  # readable as its neighbours are
-        text = json.dumps(self.card, indent=1, ensure_ascii=False) + "\n"
-        (folder / CARD).write_text(text, encoding="utf-8")
+        with atomic(folder / WEIGHTS) as temporary:
+            temporary.write_bytes(save(weights))  # readable as its neighbours are
+        write_text(folder / CARD, json.dumps(self.card, indent=1, ensure_ascii=False) + "\n")
         return [folder / WEIGHTS, folder / CARD]
 
     @torch.no_grad()
@@ -134,12 +134,12 @@ def write_onnx(bundle: Bundle, folder: str | Path) -> Path:
     path = Path(folder) / ONNX
     shape = (2, len(bundle.card["channels"]), bundle.card["window"]["length"])
     logging.getLogger("torch.onnx").setLevel(logging.ERROR)  # it names packages that it does without
-    with warnings.catch_warnings():
+    with atomic(path) as temporary, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the exporter about itself
         torch.onnx.export(
             bundle.model,
             (torch.zeros(shape),),
-            path,
+            temporary,
             input_names=["windows"],
             output_names=["logits"],
             dynamic_shapes=({0: torch.export.Dim("N")},),

@@ -75,6 +75,7 @@ def predict(options: argparse.Namespace) -> None:
     _need("safetensors")
     from tsdg.bundle.model import Bundle
     from tsdg.bundle.predict import predict
+    from tsdg.files import write_text
 
     out = options.out or options.file.with_name(f"{options.file.stem}_classes.csv")
     votes_out = out.with_name(f"{out.stem}_votes.csv")
@@ -83,9 +84,8 @@ def predict(options: argparse.Namespace) -> None:
         bundle, options.file, recording=options.recording, time=options.time,
         sampling_rate=options.sampling_rate, stride=options.stride, separator=options.separator,
     )  # fmt: skip
-    out.parent.mkdir(parents=True, exist_ok=True)
     for table, path in ((windows, out), (votes, votes_out)):
-        table.to_csv(path, index=False, float_format="%.6g", lineterminator="\n")
+        write_text(path, table.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
     print(votes.to_string(index=False, float_format="%.3f", max_rows=40))
     print(out, votes_out, sep="\n")
 

@@ -519,11 +519,11 @@ def _networks(options: argparse.Namespace) -> None:
 
 
 def _hparams(options: argparse.Namespace) -> None:
+    from tsdg.files import write_text
     from tsdg.study.study import Study
 
     table = Study.load(options.params, options.set).hparams_table()
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    table.to_csv(options.out, index=False, lineterminator="\n")
+    write_text(options.out, table.to_csv(index=False, lineterminator="\n"))
     print(options.out)
     if options.tables:
         from tsdg.results.about.hyperparameters import render

@@ -1,6 +1,5 @@
 """Download of the official raw recordings."""
 
-import hashlib
 import os
 import zipfile
 from collections.abc import Iterable
@@ -12,6 +11,7 @@ import pandas as pd
 from tsdg.data.bearings.prepare import choose, is_simulated, read_table
 from tsdg.data.hhar import prepare as hhar
 from tsdg.errors import InputError
+from tsdg.files import sha256
 
 BEARINGS_URL = "https://engineering.case.edu/sites/default/files/"
 BEARINGS_SHA256 = Path(__file__).parent / "bearings" / "sha256.csv"
@@ -165,9 +165,7 @@ def fetch_hhar(out: str | Path, *, url: str = HHAR_URL, progress: bool = True) -
         raise InputError(f"{url}: the download broke off ({error}); {again}") from None
     except OSError as error:
         raise InputError(f"{partial}: could not be written ({error.strerror or error}); {again}") from None
-    with open(partial, "rb") as file:
-        right = hashlib.file_digest(file, "sha256").hexdigest() == HHAR_SHA256
-    if not right:
+    if sha256(partial) != HHAR_SHA256:
         kind = "another SHA-256" if zipfile.is_zipfile(partial) else "no zip archive"
         partial.unlink()
         raise InputError(f"{url}: not the official archive ({kind}), and deleted; give another --url")

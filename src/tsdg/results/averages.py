@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from tsdg.files import write_text
 from tsdg.results.tables import AVERAGE, METRICS, summarise
 
 
@@ -32,9 +33,8 @@ def write(tables: Mapping[str, list[dict[str, Any]]], folder: Path) -> list[Path
         for row in rows:
             metrics = {key: value for key, value in row.items() if key not in ("dataset", "variant")}
             tree.setdefault(table, {}).setdefault(row["dataset"], {})[row["variant"]] = metrics
-    folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / "metrics.json", folder / "metrics.csv"]
-    paths[0].write_text(json.dumps(tree, indent=1) + "\n", encoding="utf-8")
+    write_text(paths[0], json.dumps(tree, indent=1) + "\n")
     flat = pd.DataFrame([{"table": table, **row} for table, rows in tables.items() for row in rows])
-    flat.to_csv(paths[1], index=False, lineterminator="\n")
+    write_text(paths[1], flat.to_csv(index=False, lineterminator="\n"))
     return paths

@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tsdg.errors import InputError
+from tsdg.files import atomic, write_text
 
 LATEX = "pdflatex"
 INSTALL = (
@@ -56,8 +57,7 @@ def write(paths: Iterable[str | Path], out: str | Path) -> Path:
         except (OSError, ValueError) as error:
             raise InputError(f"{path}: not a table as LaTeX ({error}); make it, or leave it out") from None
     out = Path(out)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(combined(texts), encoding="utf-8", newline="\n")
+    write_text(out, combined(texts))
     return out
 
 
@@ -87,4 +87,7 @@ def compiled(tex: str | Path) -> Path:
             if done.returncode:
                 mistakes = [line for line in done.stdout.splitlines() if line.startswith("!")]
                 raise InputError(f"{tex}: {LATEX} stopped: {' '.join(mistakes) or done.stdout[-300:]}")
-        return Path(shutil.copy(Path(folder, tex.stem + ".pdf"), tex.with_suffix(".pdf")))
+        pdf = tex.with_suffix(".pdf")
+        with atomic(pdf) as temporary:
+            shutil.copyfile(Path(folder, pdf.name), temporary)
+        return pdf

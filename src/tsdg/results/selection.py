@@ -13,7 +13,6 @@ Ties go to the lower draw number ("fixed" before numbers). A diverged run ranks 
 where every draw diverged, and then has no metrics.
 """
 
-import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -24,6 +23,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from tsdg.errors import InputError
+from tsdg.files import write_text
 from tsdg.runs import record as records
 from tsdg.study.run import Run, draw_order, run_path
 
@@ -122,15 +122,8 @@ def select(
 
 
 def write_csv(selected: pd.DataFrame, path: str | Path) -> None:
-    """Write the result of `select`, rows sorted so that equal results are equal bytes, atomically."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
-    try:
-        _sorted(selected).to_csv(temporary, index=False, lineterminator="\n")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    """Write the result of `select`, rows sorted so that equal results are equal bytes."""
+    write_text(path, _sorted(selected).to_csv(index=False, lineterminator="\n"))
 
 
 def read_csv(path: str | Path) -> pd.DataFrame:

@@ -48,6 +48,7 @@ from typing import Any
 import pandas as pd
 
 from tsdg.errors import InputError
+from tsdg.files import write_text
 
 AVERAGE = "Average"
 FEW = 50  # windows of a target, below which a caption gives their number
@@ -227,10 +228,9 @@ def render(
 def write(name: str, table: pd.DataFrame, text: str, folder: str | Path, kind: str = ".tex") -> list[Path]:
     """Write ``{name}.csv`` and the same as text (``.tex`` or ``.md``) into a folder; return both paths."""
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{name}.csv", folder / f"{name}{kind}"]
-    table.to_csv(paths[0], index=False, lineterminator="\n")
-    paths[1].write_text(text, encoding="utf-8", newline="\n")
+    write_text(paths[0], table.to_csv(index=False, lineterminator="\n"))
+    write_text(paths[1], text)
     return paths
 
 

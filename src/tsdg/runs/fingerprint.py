@@ -14,8 +14,8 @@ from pathlib import Path
 from tsdg import methods
 
 BESIDE = {
-    "tsdg", "tsdg.errors", "tsdg.methods", "tsdg.runs.fingerprint", "tsdg.runs.machine", "tsdg.runs.record",
-    "tsdg.study.run",
+    "tsdg", "tsdg.errors", "tsdg.files", "tsdg.methods", "tsdg.runs.fingerprint", "tsdg.runs.machine",
+    "tsdg.runs.record", "tsdg.study.run",
 }  # fmt: skip
 
 

@@ -2,16 +2,15 @@
 
 import json
 import math
-import os
-import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tsdg.errors import InputError
+from tsdg.files import write_text
 from tsdg.study.run import Run
 
 FORMAT = 1
@@ -100,31 +99,13 @@ def write(path: str | Path, record: Mapping[str, Any]) -> None:
     if problem:
         raise ValueError(f"{path}: not written, {problem}")
     text = json.dumps(plain, allow_nan=False, separators=(",", ":")) + "\n"
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
     try:
-        with _create(temporary) as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+        write_text(path, text)
     except OSError as error:
         raise InputError(
             f"{path}: the record could not be written ({error.strerror or error}); nothing half-written is "
             "left: make room or choose another folder, then give the same command again"
         ) from error
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _create(path: Path) -> TextIO:
-    """Open a new file; its folder may vanish once it is made, as other jobs remove those that are empty."""
-    for _ in range(100):
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            return open(path, "x", encoding="utf-8")
-        except FileNotFoundError:
-            continue
-    return open(path, "x", encoding="utf-8")
 
 
 def read(path: str | Path) -> dict[str, Any]:

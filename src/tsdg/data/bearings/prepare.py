@@ -5,7 +5,6 @@ Raw layout: ``{number}.mat``, one MATLAB file a recording under its official num
 number in three digits. A recordings table says what each number is.
 """
 
-import hashlib
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ import scipy.signal
 
 from tsdg.data.windows import window_starts, write
 from tsdg.errors import InputError
+from tsdg.files import sha256
 
 SIZES = ("0.007", "0.014", "0.021")
 CLASSES = ("normal", *(f"{fault} {size}" for size in SIZES for fault in ("IF", "BF", "OF")))
@@ -162,7 +162,7 @@ def prepare(
         "expected_counts": dict.fromkeys(PLACES, PAPER_COUNTS),
         "notes": _notes(table, views, sources, location, normal_rate, samples),
         "sources": [{"file": f"{number}.mat", "sha256": source.sha256} for number, source in sources.items()]
-        + [{"file": table_file.name, "sha256": _sha256(table_file)}],
+        + [{"file": table_file.name, "sha256": sha256(table_file)}],
     }
     windows = _windows(views, sources, window, stride, per_class, seed)
     return write(out, signals(), windows=windows, card=card)
@@ -355,7 +355,7 @@ def _check_sources(
                 if samples[sensor] < window:
                     raise InputError(f"{path}: {samples[sensor]} samples, fewer than one window of {window}")
                 seconds = variables[_name(number, sensor)].size / table.sampling_rate[number]
-            sources[number] = _Source(_sha256(path), is_simulated(path), seconds, rpm, samples)
+            sources[number] = _Source(sha256(path), is_simulated(path), seconds, rpm, samples)
         except InputError as error:
             problems.append(str(error))
         step()
@@ -495,11 +495,6 @@ def _signal(variables: dict[str, np.ndarray], path: Path, number: int, sensor: s
 
 def _name(number: int, sensor: str) -> str:
     return f"X{number:03d}_{sensor}_time"
-
-
-def _sha256(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _list(numbers: Any) -> str:

@@ -5,7 +5,6 @@ resonances, which each sensor hears through its own path, above the shaft's harm
 """
 
 import io
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +25,7 @@ from tsdg.data.bearings.prepare import (
 )
 from tsdg.data.simulated import refuse_to_replace
 from tsdg.errors import InputError
+from tsdg.files import atomic
 
 RATE = NORMAL_SAMPLING_RATE  # everything is simulated at 48 kHz, then decimated as the official files are
 
@@ -207,9 +207,5 @@ def _write(path: Path, variables: dict[str, np.ndarray], seed: int) -> None:
     header = SIMULATED_MARK + f", seed {seed}".encode()
     buffer.seek(0)
     buffer.write(header.ljust(116)[:116])  # where SciPy wrote the date
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        partial.write_bytes(buffer.getbuffer())
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with atomic(path) as temporary:
+        temporary.write_bytes(buffer.getbuffer())

@@ -6,7 +6,6 @@ that holds it. Each model was carried as two devices. Rows are not in the order 
 ``Creation_Time`` is each device's own clock.
 """
 
-import hashlib
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -22,6 +21,7 @@ import pyarrow.csv
 from tsdg.data.simulated import SIMULATED_COLUMN
 from tsdg.data.windows import write
 from tsdg.errors import InputError
+from tsdg.files import sha256
 
 CSV = "Phones_accelerometer.csv"
 ZIP = "Activity recognition exp.zip"
@@ -104,7 +104,7 @@ def prepare(
         "domains": {name: {"user": user, "model": model} for name, (user, model) in PLACES.items()},
         "options": {"windows": windows},
         "notes": _notes(windows, rows, skipped, duplicates, found),
-        "sources": [{"file": path.name, "sha256": _sha256(path)}],
+        "sources": [{"file": path.name, "sha256": sha256(path)}],
     }
     return write(out, recordings, windows=found, card=card)
 
@@ -257,8 +257,3 @@ def _notes(
     if empty:
         notes.append(f"No windows: domains {', '.join(empty)}.")
     return notes
-
-
-def _sha256(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

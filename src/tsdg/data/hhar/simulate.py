@@ -5,7 +5,6 @@ noise, orientation, sampling rate and clock. As in the official file, rows are n
 are there twice, and clocks jump.
 """
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ import pyarrow.csv
 from tsdg.data.hhar.prepare import CLASSES, CSV, MODELS, NO_LABEL, is_simulated
 from tsdg.data.simulated import SIMULATED_COLUMN, refuse_to_replace
 from tsdg.errors import InputError
+from tsdg.files import atomic
 
 USERS = ("a", "b", "c", "d")  # d, like others in the official file, is in no domain
 RATES = dict(zip(MODELS, (200, 150, 100, 50), strict=True))
@@ -88,10 +88,8 @@ def simulate_hhar(
     refuse_to_replace([path], is_simulated)
     seconds = rows / (2 * len(USERS) * sum(RATES.values()))  # of each user and device
     phones = [(user, model, number) for model in MODELS for number in (1, 2) for user in USERS]
-    partial = path.with_name(f".{path.name}.partial")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(partial, "wb") as file:
+        with atomic(path) as temporary, open(temporary, "wb") as file:
             file.write(",".join((*COLUMNS, SIMULATED_COLUMN)).encode() + b"\n")
             options = pa.csv.WriteOptions(include_header=False, quoting_style="none")
             for done, (user, model, number) in enumerate(phones, start=1):
@@ -99,14 +97,11 @@ def simulate_hhar(
                     pa.csv.write_csv(bout, file, options)
                 if progress:
                     progress(done, len(phones))
-        os.replace(partial, path)
     except OSError as error:
         raise InputError(
             f"{path}: could not be written ({error.strerror or error}); "
             "make room or choose another folder, then simulate again"
         ) from error
-    finally:
-        partial.unlink(missing_ok=True)
     return [path]
 
 

@@ -5,7 +5,6 @@ with column names in upper or lower case. The prepared data set keeps missing ho
 identifier: its recordings are numbered in a random order.
 """
 
-import hashlib
 import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +20,7 @@ import pyarrow.csv
 from tsdg.data.simulated import is_simulated
 from tsdg.data.windows import write
 from tsdg.errors import InputError
+from tsdg.files import sha256
 
 TABLES = ("PATIENTS", "ADMISSIONS", "ICUSTAYS", "CHARTEVENTS")
 CLASSES = ("survived", "died")
@@ -128,7 +128,7 @@ def prepare(
         "expected_counts": {name: dict.fromkeys(CLASSES, count) for name, count in PAPER_COUNTS.items()},
         "cohort": flow,
         "notes": _notes(flow, dropped, values, windows),
-        "sources": [{"file": path.name, "sha256": _sha256(path)} for path in (*paths.values(), items_file)],
+        "sources": [{"file": path.name, "sha256": sha256(path)} for path in (*paths.values(), items_file)],
     }
     return write(out, values.transpose(0, 2, 1), windows=windows, card=card)
 
@@ -388,8 +388,3 @@ def _notes(
 
 def _flow_text(flow: dict[str, int]) -> str:
     return ", ".join(f"{step} {count:,}" for step, count in flow.items())
-
-
-def _sha256(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

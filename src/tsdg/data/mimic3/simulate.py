@@ -5,8 +5,8 @@ Some patients are under 20, stay less than a day, die within it, or come back; t
 years before; some values are flagged, implausible, or in Fahrenheit under a Celsius item.
 """
 
-import os
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ import pyarrow.csv
 from tsdg.data.mimic3.prepare import TABLES
 from tsdg.data.simulated import SIMULATED_COLUMN, is_simulated, refuse_to_replace
 from tsdg.errors import InputError
+from tsdg.files import atomic
 
 
 @dataclass(frozen=True)
@@ -104,35 +105,30 @@ def simulate_mimic3(
     rng = np.random.default_rng([seed, 0])
     stays = _stays(patients, rng)
     paths = [out / f"{name}.csv" for name in TABLES]
-    partials = [path.with_name(f".{path.name}.partial") for path in paths]
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        for name, partial in zip(TABLES[:3], partials, strict=False):
-            columns = [*_COLUMNS[name].split(), SIMULATED_COLUMN]
-            table = stays.assign(**{SIMULATED_COLUMN: 1}).reindex(columns=columns)
-            if name == "PATIENTS":
-                table = table.drop_duplicates("SUBJECT_ID")
-            table.assign(ROW_ID=np.arange(len(table))).to_csv(partial, index=False, lineterminator="\n")
-        with open(partials[3], "wb") as file:
-            file.write(",".join([*_COLUMNS["CHARTEVENTS"].split(), SIMULATED_COLUMN]).encode() + b"\n")
-            options = pa.csv.WriteOptions(include_header=False, quoting_style="none")
-            for first in range(0, len(stays), _AT_ONCE):
-                part = stays[first : first + _AT_ONCE]
-                pa.csv.write_csv(
-                    _events(part, rows * len(part) // len(stays), [seed, 1, first]), file, options
-                )
-                if progress:
-                    progress(first + len(part), len(stays))
-        for partial, path in zip(partials, paths, strict=True):
-            os.replace(partial, path)
+        with ExitStack() as stack:
+            temporaries = [stack.enter_context(atomic(path)) for path in paths]
+            for name, temporary in zip(TABLES[:3], temporaries, strict=False):
+                columns = [*_COLUMNS[name].split(), SIMULATED_COLUMN]
+                table = stays.assign(**{SIMULATED_COLUMN: 1}).reindex(columns=columns)
+                if name == "PATIENTS":
+                    table = table.drop_duplicates("SUBJECT_ID")
+                table.assign(ROW_ID=np.arange(len(table))).to_csv(temporary, index=False, lineterminator="\n")
+            with open(temporaries[3], "wb") as file:
+                file.write(",".join([*_COLUMNS["CHARTEVENTS"].split(), SIMULATED_COLUMN]).encode() + b"\n")
+                options = pa.csv.WriteOptions(include_header=False, quoting_style="none")
+                for first in range(0, len(stays), _AT_ONCE):
+                    part = stays[first : first + _AT_ONCE]
+                    pa.csv.write_csv(
+                        _events(part, rows * len(part) // len(stays), [seed, 1, first]), file, options
+                    )
+                    if progress:
+                        progress(first + len(part), len(stays))
     except OSError as error:
         raise InputError(
             f"{out}: the tables could not be written ({error.strerror or error}); "
             "make room or choose another folder, then simulate again"
         ) from error
-    finally:
-        for partial in partials:
-            partial.unlink(missing_ok=True)
     return paths
 
 

@@ -12,7 +12,6 @@ folder
 Files are streamed: memory holds some megabytes and one recording.
 """
 
-import hashlib
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +29,7 @@ import pyarrow.parquet
 
 from tsdg.data.simulated import SIMULATED_COLUMN
 from tsdg.errors import InputError, nearest
+from tsdg.files import sha256
 
 METADATA = "metadata.csv"
 FILE = "file"
@@ -156,11 +156,7 @@ class Source:
 
     def digests(self) -> list[dict[str, str]]:
         """Name and SHA-256 of each file."""
-        entries = []
-        for path in self.files:
-            with open(path, "rb") as file:
-                entries.append({"file": path.name, "sha256": hashlib.file_digest(file, "sha256").hexdigest()})
-        return entries
+        return [{"file": path.name, "sha256": sha256(path)} for path in self.files]
 
     def columns(
         self,

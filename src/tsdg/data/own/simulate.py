@@ -4,7 +4,6 @@ One row a time step: ``recording``, ``user``, ``site``, ``time`` (s), six channe
 as in HAPT, and -1 between two activities. Everybody has a pace, a force and a way of wearing the sensor.
 """
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pandas as pd
 
 from tsdg.data.simulated import SIMULATED_COLUMN, is_simulated, refuse_to_replace
 from tsdg.errors import InputError
+from tsdg.files import atomic
 
 FILE = "recordings.csv"
 RATE = 50
@@ -68,21 +68,16 @@ def simulate_table(
         raise InputError(f"seconds: {seconds} is too short; give at least 5")
     path = Path(out) / FILE
     refuse_to_replace([path], is_simulated)
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic(path) as temporary:
         for person in range(1, people + 1):
             for number in (2 * person - 1, 2 * person):
                 rows = _recording(person, number, seconds, seed)
                 first = number == 1
                 rows.to_csv(
-                    partial, mode="w" if first else "a", header=first, index=False, float_format="%.5f"
+                    temporary, mode="w" if first else "a", header=first, index=False, float_format="%.5f"
                 )
             if progress:
                 progress(person, people)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
     return [path]
 
 

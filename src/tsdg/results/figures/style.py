@@ -11,6 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
+from tsdg.files import atomic
+
 COLUMN, PAGE = 3.45, 7.16  # widths of a column and of a page of a two-column paper, inches
 BASELINE, OURS, PAPER, FAINT = "#0072B2", "#D55E00", "#333333", "#999999"  # Okabe and Ito's, and greys
 SERIES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#333333")  # Okabe and Ito's
@@ -44,10 +46,11 @@ def style() -> AbstractContextManager:
 def save(figure: Figure, out_folder: str | Path, name: str) -> list[Path]:
     """Write ``{name}.pdf`` and ``{name}.png`` without a date: an equal figure is equal bytes."""
     folder = Path(out_folder)
-    folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{name}.pdf", folder / f"{name}.png"]
-    figure.savefig(paths[0], metadata={"CreationDate": None})
-    figure.savefig(paths[1], dpi=300)
+    with atomic(paths[0]) as temporary:
+        figure.savefig(temporary, format="pdf", metadata={"CreationDate": None})
+    with atomic(paths[1]) as temporary:
+        figure.savefig(temporary, format="png", dpi=300)
     return paths
 
 
