@@ -2,6 +2,6 @@
 
 import sys
 
-from tsdg.commands.cli import main
+from tsdg.commands.main import main
 
 sys.exit(main())

@@ -13,7 +13,7 @@ from synthetic_records import make_record
 from tsdg.bundle.export import NOBODY, export, fit_temperature, selected_draw, without_target
 from tsdg.bundle.model import Bundle, Model, write_onnx
 from tsdg.bundle.predict import predict
-from tsdg.commands.cli import main
+from tsdg.commands.main import main
 from tsdg.errors import InputError
 from tsdg.learning.batches import Windows
 from tsdg.learning.networks import build

@@ -3,11 +3,13 @@
 import csv
 import json
 import shutil
+import subprocess
+import sys
 
 import pytest
 import yaml
 
-from tsdg.commands.cli import main, parser
+from tsdg.commands.main import main, parser
 from tsdg.runs import record as records
 from tsdg.study.run import parse_run_path
 
@@ -94,7 +96,6 @@ def test_bad_input_is_one_line_and_code_2(tsdg, project, arguments, words):
         ((*TRAIN, "--device", "tpu"), "invalid choice: 'tpu'"),
         ((*TRAIN, "--iterations", "3"), "unrecognized arguments: --iterations 3"),
         (("trian",), "invalid choice: 'trian'"),
-        ((), "required: COMMAND"),
         (("train", "--data", "data"), "--variant, --target"),
     ],
 )
@@ -102,6 +103,17 @@ def test_wrong_usage_is_code_2(tsdg, arguments, words):
     code, _, err = tsdg(*arguments)
     assert code == 2
     assert words in err[-1]
+
+
+def test_tsdg_alone_says_what_there_is(tsdg):
+    code, out, err = tsdg()
+    assert (code, out) == (2, [])
+    assert {line.split()[0] for line in err} >= set(COMMANDS)
+
+
+def test_the_command_line_waits_for_no_library():
+    script = "import sys; from tsdg.commands.main import parser; parser(); sys.exit('numpy' in sys.modules)"
+    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 def test_a_channel_may_begin_with_a_dash():

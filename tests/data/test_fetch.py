@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tsdg.commands.cli import main
+from tsdg.commands.main import main
 from tsdg.data import fetch
 from tsdg.data.bearings.simulate import simulate_bearings
 from tsdg.data.fetch import fetch_bearings, fetch_hhar

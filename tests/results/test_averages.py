@@ -3,7 +3,7 @@
 import json
 
 from synthetic_records import grid, save
-from tsdg.commands.cli import main
+from tsdg.commands.main import main
 from tsdg.results.selection import select, write_csv
 
 

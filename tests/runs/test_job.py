@@ -6,7 +6,7 @@ import yaml
 import tsdg.runs.current
 import tsdg.runs.job
 from tiny_study import write_tiny
-from tsdg.commands.cli import main
+from tsdg.commands.main import main
 from tsdg.runs import record as records
 from tsdg.study.run import Run, run_path
 

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from synthetic_records import make_record
-from tsdg.commands.cli import main
+from tsdg.commands.main import main
 from tsdg.runs import record as records
 from tsdg.runs.current import CurrentRecords
 from tsdg.runs.fingerprint import code_fingerprint

@@ -7,7 +7,7 @@ import pytest
 from test_plan import record
 
 from synthetic_records import make_record
-from tsdg.commands.cli import main
+from tsdg.commands.main import main
 from tsdg.runs import log as joblog
 from tsdg.runs import record as records
 from tsdg.study.jobs import job_identity, training_jobs

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from tsdg.commands.cli import main
+from tsdg.commands.main import main
 from tsdg.errors import InputError
 from tsdg.runs import record as records
 from tsdg.study.run import Run, run_path

@@ -105,7 +105,7 @@ class Workflow:
 def tsdg(folder: Path, *arguments: str, fails: bool = False) -> str:
     """What a `tsdg` command says in a folder; its exit code must be 0, unless it should fail."""
     done = subprocess.run(
-        [sys.executable, "-m", "tsdg.cli", *arguments], cwd=folder, env=environment(), stdout=subprocess.PIPE,
+        [sys.executable, "-m", "tsdg", *arguments], cwd=folder, env=environment(), stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode != 0) == fails, done.stdout

@@ -1,7 +1,55 @@
-"""What the commands share: kinds of arguments, and the progress bar."""
+"""What the commands share: how one is declared, kinds of arguments, and the progress bar."""
+
+from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from tsdg.errors import InputError
+
+if TYPE_CHECKING:
+    from tsdg.study.study import Study
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+PARAMS, RUNS, DATA = Path("params.yaml"), Path("results/runs"), Path("results/data")
+STUDY_OPTIONS = """
+The study is read from params.yaml; --set key=value overrides a value of it, e.g. --set iterations=100 or
+--set datasets.bearings.split=blocked.
+"""
+
+
+def command(
+    commands: Commands,
+    name: str,
+    run: Callable[[argparse.Namespace], int | None],
+    what: str,
+    *,
+    study: bool = False,
+) -> argparse.ArgumentParser:
+    """Declare a command: its function, one line of help, and the options of a study if it reads one."""
+    description = what[0].upper() + what[1:] + "." + (STUDY_OPTIONS if study else "")
+    sub = commands.add_parser(name, help=what, description=description)
+    sub.set_defaults(command=run)
+    if study:
+        sub.add_argument("--params", type=Path, default=PARAMS, help="the study (default: params.yaml)")
+        sub.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a value")
+    return sub
+
+
+def load_study(options: argparse.Namespace) -> Study:
+    """The study that the options of a command name."""
+    from tsdg.study.study import Study
+
+    return Study.load(options.params, options.set)
+
+
+def check_runs(options: argparse.Namespace) -> None:
+    """Before anything is trained there is no folder of records; one that was named should be there."""
+    if options.runs != RUNS and not options.runs.is_dir():
+        raise InputError(f"--runs {options.runs}: no such folder; give the folder of records")
 
 
 def natural(text: str) -> int:

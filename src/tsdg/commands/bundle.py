@@ -4,58 +4,60 @@ import argparse
 from functools import partial
 from pathlib import Path
 
-from tsdg.commands.arguments import natural, one_draw, positive
+from tsdg.commands.arguments import DATA, RUNS, Commands, command, load_study, natural, one_draw, positive
 from tsdg.errors import InputError
+from tsdg.files import write_text
 
 EXTRA = "pip install 'tsdg[export]'"
 
 
-def export_arguments(sub: argparse.ArgumentParser) -> None:
-    """Arguments of `tsdg export`."""
-    sub.add_argument("--data", required=True, help="folder of the prepared data set, or its name")
-    sub.add_argument(
+def add(commands: Commands) -> None:
+    """Add the commands to the command line."""
+    export = command(commands, "export", _export, "train on all domains, to take away", study=True)
+    export.add_argument("--data", required=True, help="folder of the prepared data set, or its name")
+    export.add_argument(
         "--dataset", help="data set in params.yaml (default: the name on the prepared one's card)"
     )
-    sub.add_argument("--variant", required=True, help="variant in params.yaml")
-    sub.add_argument("--draw", type=one_draw, help="hyperparameters: a number, or fixed (default: selected)")
-    sub.add_argument("--seed", type=natural, default=0, help="default: 0")
-    sub.add_argument("--runs", type=Path, default=Path("results/runs"), help="folder of records")
-    sub.add_argument("--out", type=Path, help="folder (default: results/bundles/{dataset}-{variant})")
-    sub.add_argument("--onnx", action="store_true", help="write model.onnx too")
-    sub.add_argument("--device", choices=["auto", "cpu", "cuda"], help="default: as in params.yaml")
-    sub.add_argument("--threads", type=positive, default=1, help="CPU threads (default: 1)")
+    export.add_argument("--variant", required=True, help="variant in params.yaml")
+    export.add_argument(
+        "--draw", type=one_draw, help="hyperparameters: a number, or fixed (default: selected)"
+    )
+    export.add_argument("--seed", type=natural, default=0, help="default: 0")
+    export.add_argument("--runs", type=Path, default=RUNS, help="folder of records")
+    export.add_argument("--out", type=Path, help="folder (default: results/bundles/{dataset}-{variant})")
+    export.add_argument("--onnx", action="store_true", help="write model.onnx too")
+    export.add_argument("--device", choices=["auto", "cpu", "cuda"], help="default: as in params.yaml")
+    export.add_argument("--threads", type=positive, default=1, help="CPU threads (default: 1)")
 
-
-def predict_arguments(sub: argparse.ArgumentParser) -> None:
-    """Arguments of `tsdg predict`."""
-    sub.add_argument("bundle", type=Path, help="folder made by `tsdg export`")
-    sub.add_argument("file", type=Path, help="csv, parquet or npz file, or a folder of files")
-    sub.add_argument("--out", type=Path, help="csv (default: {file}_classes.csv)")
-    sub.add_argument("--recording", help="column of the recording (default: as in training, or recording)")
-    sub.add_argument(
+    predict = command(commands, "predict", _predict, "classify recordings with an exported model")
+    predict.add_argument("bundle", type=Path, help="folder made by `tsdg export`")
+    predict.add_argument("file", type=Path, help="csv, parquet or npz file, or a folder of files")
+    predict.add_argument("--out", type=Path, help="csv (default: {file}_classes.csv)")
+    predict.add_argument(
+        "--recording", help="column of the recording (default: as in training, or recording)"
+    )
+    predict.add_argument(
         "--time", help="column of the time, in seconds or dates (default: as in training, or time)"
     )
-    sub.add_argument("--sampling-rate", type=float, help="Hz, where there is no time")
-    sub.add_argument("--stride", type=positive, help="distance of two windows (default: as in training)")
-    sub.add_argument("--separator", default=",", help="of the cells of a csv (default: a comma)")
+    predict.add_argument("--sampling-rate", type=float, help="Hz, where there is no time")
+    predict.add_argument("--stride", type=positive, help="distance of two windows (default: as in training)")
+    predict.add_argument("--separator", default=",", help="of the cells of a csv (default: a comma)")
 
 
-def export(options: argparse.Namespace) -> None:
-    """Train on all domains and write a bundle."""
+def _export(options: argparse.Namespace) -> None:
     _need("safetensors", *(["onnx", "onnxscript"] if options.onnx else []))
     import torch
 
     from tsdg.bundle.export import Bar, export, summary
     from tsdg.bundle.model import write_onnx
     from tsdg.runs.machine import keep_freed_memory
-    from tsdg.study.study import Study
 
-    study = Study.load(options.params, options.set)
+    study = load_study(options)
     data = Path(options.data)
     name = options.dataset
     if not data.is_dir() and options.data in study.datasets:
         name = name or options.data
-        data = Path("results/data") / study.prepared(options.data)
+        data = DATA / study.prepared(options.data)
     torch.set_num_threads(options.threads)
     keep_freed_memory()
     with Bar(1, study.training["iterations"]) as progress:
@@ -70,12 +72,10 @@ def export(options: argparse.Namespace) -> None:
     print(summary(bundle.card), *(f"note: {note}" for note in bundle.card["notes"]), *paths, sep="\n")
 
 
-def predict(options: argparse.Namespace) -> None:
-    """Classify the windows of recordings."""
+def _predict(options: argparse.Namespace) -> None:
     _need("safetensors")
     from tsdg.bundle.model import Bundle
     from tsdg.bundle.predict import predict
-    from tsdg.files import write_text
 
     out = options.out or options.file.with_name(f"{options.file.stem}_classes.csv")
     votes_out = out.with_name(f"{out.stem}_votes.csv")

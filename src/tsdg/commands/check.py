@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from tsdg.commands.arguments import positive, progress_bar
+from tsdg.commands.arguments import DATA, Commands, command, load_study, positive, progress_bar
 from tsdg.commands.data import table_options, table_values
 from tsdg.errors import InputError
 
@@ -14,8 +14,9 @@ HOW = """\
 _OWN = {"name", "command", "what", "params", "set", "as_name"}
 
 
-def add_arguments(sub: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
+def add(commands: Commands) -> None:
+    """Add the command to the command line."""
+    sub = command(commands, "check", _check, "say what is in recordings, or in a data set", study=True)
     sub.epilog = (
         "For recordings: the options that say what is what. The last lines are an entry for params.yaml."
     )
@@ -25,12 +26,10 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     table_options(sub)
 
 
-def check(options: argparse.Namespace) -> None:
-    """Say what recordings or a data set hold."""
+def _check(options: argparse.Namespace) -> None:
     from tsdg.data.own.check import WINDOW, check_table, describe, proposal
     from tsdg.data.own.simulate import FILE
     from tsdg.data.windows import WindowedDataset
-    from tsdg.study.study import Study
 
     given = table_values({key: value for key, value in vars(options).items() if key not in _OWN})
     path = Path(options.what)
@@ -42,10 +41,10 @@ def check(options: argparse.Namespace) -> None:
         return
     if path.suffix or "/" in options.what:
         raise InputError(f"{path}: no such file or folder")
-    study = Study.load(options.params, options.set)
+    study = load_study(options)
     entry = study.dataset(options.what)
     if entry["kind"] != "table":
-        print(*describe(WindowedDataset.load(Path("results/data") / study.prepared(options.what))), sep="\n")
+        print(*describe(WindowedDataset.load(DATA / study.prepared(options.what))), sep="\n")
         return
     raw: Any = entry["raw"]
     if entry["source"] == "simulated":

@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tsdg.commands.arguments import natural, numbers, positive, progress_bar
+from tsdg.commands.arguments import Commands, natural, numbers, positive, progress_bar
 
 KINDS = {
     "bearings": "Bearings (Case Western Reserve University): vibration of damaged bearings",
@@ -19,8 +19,8 @@ _OWN = {"name", "command", "kind", "raw", "out"}
 _GIVEN: dict[str, Any] = {"default": argparse.SUPPRESS}  # what is not given is the function's default
 
 
-def add_commands(commands: Any) -> None:
-    """Add the three commands to the command line."""
+def add(commands: Commands) -> None:
+    """Add the commands to the command line."""
     for name, run, what in (
         ("fetch", _fetch, "download the official recordings of a data set"),
         ("simulate", _simulate, "write simulated raw recordings in the official layout"),

@@ -1,0 +1,43 @@
+"""The commands that tell what results rest on: `tsdg datasets`, `networks` and `hparams`."""
+
+import argparse
+from pathlib import Path
+
+from tsdg.commands.arguments import Commands, command, load_study
+from tsdg.files import write_text
+
+
+def add(commands: Commands) -> None:
+    """Add the commands to the command line."""
+    datasets = command(commands, "datasets", _datasets, "write the tables of prepared data sets")
+    datasets.add_argument("data", nargs="+", type=Path, help="folders of prepared data sets")
+    networks = command(commands, "networks", _networks, "write the table of the networks")
+    for sub in (datasets, networks):
+        sub.add_argument("--out", type=Path, default=Path("results/tables"), help="folder")
+    hparams = command(commands, "hparams", _hparams, "list the hyperparameters of every draw", study=True)
+    hparams.add_argument("--out", type=Path, default=Path("results/hparams.csv"))
+    hparams.add_argument(
+        "--tables", type=Path, help="also write hyperparameter.tex and .csv into this folder"
+    )
+
+
+def _datasets(options: argparse.Namespace) -> None:
+    from tsdg.results.about.datasets import render
+
+    print(*render(options.data, options.out), sep="\n")
+
+
+def _networks(options: argparse.Namespace) -> None:
+    from tsdg.results.about.networks import render
+
+    print(*render(options.out), sep="\n")
+
+
+def _hparams(options: argparse.Namespace) -> None:
+    table = load_study(options).hparams_table()
+    write_text(options.out, table.to_csv(index=False, lineterminator="\n"))
+    print(options.out)
+    if options.tables:
+        from tsdg.results.about.hyperparameters import render
+
+        print(*render(options.tables), sep="\n")

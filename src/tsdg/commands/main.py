@@ -1,0 +1,58 @@
+"""The `tsdg` command: its groups of commands, and how each of them ends."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from tsdg import __version__
+from tsdg.commands import about, bundle, check, data, progress, results, toy, train
+from tsdg.errors import InputError
+
+GROUPS = (
+    data,
+    check,
+    train,
+    bundle,
+    results,
+    about,
+    toy,
+    progress,
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; its exit code is 1 if `status` saw a failure, 2 for bad input, 130 if interrupted."""
+    top = parser()
+    options = top.parse_args(arguments)
+    if options.name is None:
+        top.print_help(sys.stderr)
+        return 2
+    try:
+        return options.command(options) or 0
+    except InputError as error:
+        print(f"tsdg {options.name}: error: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            sys.stderr.close()
+            return 1
+        where, why = error.filename or "output", error.strerror or error
+        print(f"tsdg {options.name}: error: {where}: {why}; choose another place", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"tsdg {options.name}: interrupted; what was finished is kept", file=sys.stderr)
+        return 130
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    top = argparse.ArgumentParser(
+        prog="tsdg",
+        description="Domain generalization for time series: from raw recordings to tables.",
+        epilog="The whole way is one command: snakemake --cores 2 results/tables/bearings.tex",
+    )
+    top.add_argument("--version", action="version", version=f"tsdg {__version__}")
+    commands = top.add_subparsers(dest="name", metavar="COMMAND")
+    for group in GROUPS:
+        group.add(commands)
+    return top

@@ -1,0 +1,93 @@
+"""The commands that look at a whole study, before, during and after: `tsdg plan`, `status` and `prune`."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from tsdg.commands.arguments import DATA, PARAMS, RUNS, Commands, check_runs, command, load_study, positive
+
+
+def add(commands: Commands) -> None:
+    """Add the commands to the command line."""
+    plan = command(commands, "plan", _plan, "count runs, jobs and hours that tables need", study=True)
+    plan.add_argument(
+        "--probe",
+        action="store_true",
+        help="measure the hours: some iterations of every variant on this machine",
+    )
+    plan.add_argument("--device", choices=["auto", "cpu", "cuda"], help="of the probe; as in params.yaml")
+    plan.add_argument("--jobs", type=positive, default=os.cpu_count() or 1, help="at a time (default: cores)")
+    status = command(
+        commands, "status", _status, "say what is done, running, failed, diverged and waiting", study=True
+    )
+    status.epilog = "Ends with 1 if anything failed, with 0 otherwise."
+    status.add_argument("--logs", type=Path, default=Path("logs/train"), help="folder of the trainings' logs")
+    for sub in (plan, status):
+        sub.add_argument(
+            "tables", nargs="*", metavar="TABLE",
+            help="tables in params.yaml, `toy`, or paths such as results/tables/bearings.tex (default: all)",
+        )  # fmt: skip
+        sub.add_argument("--data", type=Path, default=DATA, help="folder of prepared data sets")
+    prune = command(
+        commands, "prune", _prune, "list the records that no table of the study wants", study=True
+    )
+    prune.add_argument("--yes", action="store_true", help="delete them")
+    for sub in (plan, status, prune):
+        sub.add_argument("--runs", type=Path, default=RUNS, help="folder of records")
+
+
+def _plan(options: argparse.Namespace) -> None:
+    from tsdg.runs import plan
+    from tsdg.runs.current import CurrentRecords
+
+    study = load_study(options)
+    check_runs(options)
+    tables = plan.chosen_tables(study, options.tables)
+    found = CurrentRecords(study, options.runs, options.data)
+    rates = plan.recorded_rates(study, tables, options.runs)
+    if options.probe:
+        device = options.device or study.params["device"]
+        rates |= plan.probed_rates(study, tables, options.data, device, _say, options.params)
+    print(plan.text(plan.plan(study, tables, found, rates), options.jobs))
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _status(options: argparse.Namespace) -> int:
+    from tsdg.runs import status
+    from tsdg.runs.current import CurrentRecords
+    from tsdg.runs.plan import chosen_tables
+
+    study = load_study(options)
+    check_runs(options)
+    tables = chosen_tables(study, options.tables)
+    again = [] if options.params == PARAMS else ["--params", str(options.params)]
+    again += [word for override in options.set for word in ("--set", override)]
+    again += [] if options.runs == RUNS else ["--out", str(options.runs)]
+    found = CurrentRecords(study, options.runs, options.data)
+    seen = status.status(study, tables, found, options.logs, again)
+    print(status.text(seen, tables))
+    return 1 if seen.failures else 0
+
+
+def _prune(options: argparse.Namespace) -> None:
+    from tsdg.runs import prune
+
+    study = load_study(options)
+    check_runs(options)
+    paths = prune.unwanted(study, options.runs)
+    if not paths:
+        print(f"every record in {options.runs} is wanted by a table (protocol {study.params['protocol']})")
+        return
+    print(*prune.summary(paths, options.runs), sep="\n")
+    if options.yes:
+        prune.delete(paths, options.runs)
+        print(f"{len(paths)} records deleted")
+    else:
+        print(
+            f"{len(paths)} records that no table wants under protocol {study.params['protocol']}; "
+            "--yes deletes them"
+        )

@@ -1,0 +1,228 @@
+"""The commands from records to pages, from `tsdg select` to `tsdg show`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tsdg.commands.arguments import DATA, RUNS, Commands, check_runs, command, load_study
+from tsdg.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tsdg.study.study import Study
+
+SELECTED, TABLES, FIGURES = Path("results/selected"), Path("results/tables"), Path("results/figures")
+
+
+def add(commands: Commands) -> None:
+    """Add the commands to the command line."""
+    select = command(
+        commands, "select", _select, "choose the runs that a table shows, from records", study=True
+    )
+    select.add_argument("table", help="table in params.yaml")
+    select.add_argument("--runs", type=Path, default=RUNS, help="folder of records")
+    select.add_argument("--data", type=Path, default=DATA, help="folder of prepared data sets")
+    select.add_argument("--out", type=Path, help="csv (default: results/selected/{table}.csv)")
+
+    table = command(
+        commands, "table", _table, "csv, LaTeX and comparison of a table's selected runs", study=True
+    )
+    table.add_argument("table", help="table in params.yaml")
+    table.add_argument("--selected", type=Path, help="default: results/selected/{table}.csv")
+    table.add_argument("--out", type=Path, default=TABLES, help="folder")
+
+    figure = command(
+        commands,
+        "figure",
+        _figure,
+        "draw accuracy by target of a table, or a figure of `figures` in params.yaml, as pdf and png",
+        study=True,
+    )
+    figure.add_argument("figure", help="a table, or a name under `figures`, in params.yaml")
+    figure.add_argument(
+        "--selected",
+        type=Path,
+        nargs="+",
+        help="files of selected runs, each called as its table; a figure of several tables is drawn of those "
+        "given (default: results/selected/{table}.csv of each)",
+    )
+    figure.add_argument("--runs", type=Path, default=RUNS, help="folder of records")
+    figure.add_argument("--out", type=Path, default=FIGURES, help="folder")
+
+    ranking = command(
+        commands,
+        "ranking",
+        _ranking,
+        "rank methods over the targets of several tables: table, tests, critical-difference diagram",
+        study=True,
+    )
+    ranking.add_argument(
+        "--selected",
+        type=Path,
+        nargs="+",
+        help="files of selected runs, each called as its table; the ranking is over those given (default: "
+        "results/selected/{table}.csv of each table of `ranking` in params.yaml)",
+    )
+    ranking.add_argument(
+        "--out", type=Path, default=Path("results"), help="folder, in which tables/ and figures/ are filled"
+    )
+
+    document = command(
+        commands,
+        "document",
+        _document,
+        "put all tables into one LaTeX document, in the study's order",
+        study=True,
+    )
+    document.add_argument("tables", nargs="*", help="names of tables (default: all; those not made are told)")
+    document.add_argument("--out", type=Path, default=TABLES, help="folder of the tables")
+
+    pdf = command(commands, "pdf", _pdf, "compile a table, or the document of all, with pdflatex")
+    pdf.add_argument("tex", type=Path, help="e.g. results/tables/all.tex; the pdf is put beside it")
+
+    summary = command(commands, "summary", _summary, "write the averages of tables as metrics", study=True)
+    summary.add_argument("tables", nargs="+", metavar="TABLE", help="tables in params.yaml")
+    summary.add_argument("--selected", type=Path, default=SELECTED, help="folder of the selected runs")
+    summary.add_argument(
+        "--out", type=Path, default=Path("results"), help="folder of metrics.json and metrics.csv"
+    )
+
+    show = command(commands, "show", _show, "print a finished table")
+    show.add_argument("csv", type=Path, help="the table's csv, e.g. results/tables/bearings.csv")
+
+
+def _select(options: argparse.Namespace) -> None:
+    from tsdg.results.selection import select, write_csv
+    from tsdg.runs.current import CurrentRecords
+
+    study = load_study(options)
+    out = options.out or SELECTED / f"{options.table}.csv"
+    check_runs(options)
+    current = CurrentRecords(study, options.runs, options.data)
+    selected = select(
+        study.table_runs(options.table),
+        options.runs,
+        checkpoint=study.params["checkpoint"],
+        current=current.current,
+    )
+    write_csv(selected, out)
+    chosen = selected[selected["rule"] == "per_seed"]
+    found, expected = (int(chosen[f"draws_{which}"].sum()) for which in ("found", "expected"))
+    if found < expected:
+        print(
+            f"{found} of {expected} runs of {options.table} have a current record in {options.runs}; "
+            f"`tsdg status {options.table}` says more",
+            file=sys.stderr,
+        )
+    print(out)
+
+
+def _table(options: argparse.Namespace) -> None:
+    from tsdg.results.tables import render
+    from tsdg.study.layouts import read_selected
+
+    study = load_study(options)
+    layout = study.layout(options.table)
+    path = options.selected or SELECTED / f"{options.table}.csv"
+    selected = read_selected(path, options.table, layout)
+    print(*render(options.table, selected, layout, options.out), sep="\n")
+
+
+def _figure(options: argparse.Namespace) -> None:
+    from tsdg.results import figures
+    from tsdg.study.layouts import read_selected
+
+    study, name = load_study(options), options.figure
+    if name in study.figures:
+        files = _files(options.selected, study.figures[name]["tables"])
+        entry = study.figure(name, [path.stem for path in files])
+        selected = _selected(study, files)
+        draw = figures.KINDS[entry["kind"]]
+        made = draw(selected, entry["layout"], options.runs, options.out, name, **entry["options"])
+    elif name in study.tables:
+        files = _files(options.selected, [name])
+        if len(files) > 1:
+            raise InputError(f"{name}: the figure of a table is drawn of one file of selected runs")
+        layout = study.layout(name)
+        made = figures.accuracy_by_target(read_selected(files[0], name, layout), layout, options.out, name)
+    else:
+        known = dict.fromkeys([*study.tables, *study.figures])
+        raise InputError(
+            f"{name!r} is not a table or figure{nearest(name, known)}; there are {', '.join(known)}"
+        )
+    print(*made, sep="\n")
+
+
+def _ranking(options: argparse.Namespace) -> None:
+    from tsdg.results import ranking
+    from tsdg.results.figures.critical_difference import critical_difference
+    from tsdg.results.tables import METRICS
+
+    study = load_study(options)
+    files = _files(options.selected, study.params.get("ranking", {}).get("tables", []))
+    entry = study.ranking([path.stem for path in files])
+    layout = entry["layout"]
+    selected = _selected(study, files)
+    metric = METRICS[study.params["ranking"]["metric"]]
+    ranked = ranking.rank(ranking.block_values(selected, layout), higher_is_better=metric.higher_is_better)
+    text = ranking.describe(ranked, selected, layout, without=entry["without"], dropped=entry["dropped"])
+    print(*ranking.render(ranked, layout, text, options.out / "tables"), sep="\n")
+    print(*critical_difference(ranked, layout, text, options.out / "figures"), sep="\n")
+
+
+def _files(given: list[Path] | None, tables: Iterable[str]) -> list[Path]:
+    """Files of selected runs: those given, or of each table the one in its place."""
+    names = [path.stem for path in given or []]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"--selected: the file of table {twice} is given twice; give each once")
+    return given or [SELECTED / f"{table}.csv" for table in tables]
+
+
+def _selected(study: Study, files: Iterable[Path]) -> pd.DataFrame:
+    """Selected runs of several tables, each in a file that is called as it."""
+    from tsdg.study.layouts import joined_runs, read_selected
+
+    return joined_runs([read_selected(path, path.stem, study.layout(path.stem)) for path in files])
+
+
+def _document(options: argparse.Namespace) -> None:
+    from tsdg.results import document
+
+    names = options.tables or load_study(options).document()
+    paths = {name: options.out / f"{name}.tex" for name in names}
+    if not options.tables:
+        absent = [name for name, path in paths.items() if not path.exists()]
+        if 0 < len(absent) < len(paths):
+            print(f"Not in {options.out}, and left out: {', '.join(absent)}", file=sys.stderr)
+        paths = {name: path for name, path in paths.items() if name not in absent}
+    print(document.write(paths.values(), options.out / "all.tex"))
+
+
+def _pdf(options: argparse.Namespace) -> None:
+    from tsdg.results.document import compiled
+
+    print(compiled(options.tex))
+
+
+def _summary(options: argparse.Namespace) -> None:
+    from tsdg.results.averages import averages, write
+    from tsdg.study.layouts import read_selected
+
+    study = load_study(options)
+    layouts = {table: study.layout(table) for table in options.tables}
+    rows = {
+        table: averages(read_selected(options.selected / f"{table}.csv", table, layout), layout)
+        for table, layout in layouts.items()
+    }
+    print(*write(rows, options.out), sep="\n")
+
+
+def _show(options: argparse.Namespace) -> None:
+    from tsdg.results.show import lines
+
+    print(*lines(options.csv), sep="\n")

@@ -1,0 +1,51 @@
+"""The commands of the toy study: `tsdg toy train`, `table` and `figure`."""
+
+import argparse
+from pathlib import Path
+
+from tsdg.commands.arguments import RUNS, Commands, command, load_study, natural
+
+
+def add(commands: Commands) -> None:
+    """Add the commands to the command line."""
+    toy = commands.add_parser("toy", help="the toy study: trainings, tables, figures")
+    parts = toy.add_subparsers(dest="part", required=True, metavar="COMMAND")
+    train = command(parts, "train", _train, "train seeds of one variant and record them", study=True)
+    train.add_argument("--variant", required=True, help="variant of the toy study in params.yaml")
+    train.add_argument("--seed", nargs="+", type=natural, default=[0], help="seeds")
+    train.add_argument("--out", type=Path, default=RUNS, help="folder of records")
+    for kind, run, names in (
+        ("table", _table, ["toy_attributes", "target_risk", "target_risk_full"]),
+        ("figure", _figure, ["toy_dataset", "divergence_vs_risk"]),
+    ):
+        sub = command(parts, kind, run, f"write a {kind} of the toy study", study=True)
+        sub.add_argument("result", choices=names)
+        sub.add_argument("--runs", type=Path, default=RUNS, help="folder of records")
+        sub.add_argument("--out", type=Path, default=Path(f"results/{kind}s"), help="folder")
+
+
+def _train(options: argparse.Namespace) -> None:
+    from tsdg.data.toy import TARGET
+    from tsdg.runs.log import job_log
+    from tsdg.study.jobs import job_identity
+    from tsdg.study.run import Run
+    from tsdg.toy.job import train_job
+
+    study = load_study(options)
+    runs = (Run("toy", options.variant, TARGET, seed, "fixed") for seed in options.seed)
+    with job_log(job_identity(study, runs)):
+        train_job(study, options.variant, options.seed, options.out)
+
+
+def _table(options: argparse.Namespace) -> None:
+    from tsdg.toy import tables
+
+    write = getattr(tables, options.result)
+    print(*write(load_study(options), options.runs, options.out), sep="\n")
+
+
+def _figure(options: argparse.Namespace) -> None:
+    from tsdg.toy import figures
+
+    write = getattr(figures, options.result)
+    print(*write(load_study(options), options.runs, options.out), sep="\n")
