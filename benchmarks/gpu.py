@@ -16,8 +16,9 @@ from noise import SHAPES, noise, published, settings
 
 from tsdg import methods
 from tsdg.data.windows import WindowedDataset
-from tsdg.learning.batches import Windows, minibatches
-from tsdg.runs.training import Pack, Progress
+from tsdg.learning.batches import minibatches
+from tsdg.learning.inputs import Windows
+from tsdg.runs.training import Trainer
 from tsdg.study.run import Run
 
 
@@ -29,12 +30,16 @@ class Bench:
         self.windows = Windows(self.dataset, device)
         self.device = device
 
-    def pack(self, method: str, runs: Sequence[Run], iterations: int) -> Pack:
+    def pack(self, method: str, runs: Sequence[Run], iterations: int) -> Trainer:
         """Runs of a method with its published hyperparameters."""
         shape, domains = SHAPES["bearings"], self.dataset.domains
         config = settings(method, shape, domains, iterations=iterations, evaluate_every=iterations)
-        hparams = [published(method)] * len(runs)
-        return Pack(self.dataset, self.windows, runs, config, hparams, Progress())
+        return Trainer(
+            self.dataset, self.windows, config,
+            targets=[run.target for run in runs],
+            seeds=[run.seed for run in runs],
+            hparams=[published(method)] * len(runs),
+        )  # fmt: skip
 
     def runs(self, method: str, number: int) -> list[Run]:
         """So many runs: every target, then the next seed."""
@@ -108,11 +113,11 @@ class Bench:
         """Largest relative difference of a loss between pack and alone, and whether a pack repeats itself."""
         runs = self.runs(method, number)
         packed, again = (self.pack(method, runs, iterations).train() for _ in range(2))
-        same = all(a["losses"] == b["losses"] for a, b in zip(packed, again, strict=True))
+        same = all(a.losses == b.losses for a, b in zip(packed, again, strict=True))
         worst = 0.0
         for i in (0, number - 1):
             alone = self.pack(method, runs[i : i + 1], iterations).train()[0]
-            pairs = zip(packed[i]["losses"]["loss"], alone["losses"]["loss"], strict=True)
+            pairs = zip(packed[i].losses["loss"], alone.losses["loss"], strict=True)
             worst = max(worst, *(abs(a - b) / abs(b) for a, b in pairs))
         return worst, same
 

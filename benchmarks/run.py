@@ -20,10 +20,10 @@ import torch
 from noise import SHAPES, Shape, noise, published, settings
 
 from tsdg.data.windows import WindowedDataset
-from tsdg.learning.batches import Windows, minibatches
+from tsdg.learning.batches import minibatches
+from tsdg.learning.inputs import Windows
 from tsdg.runs.machine import keep_freed_memory
-from tsdg.runs.training import Pack, Progress
-from tsdg.study.run import Run
+from tsdg.runs.training import Trainer
 
 PLAIN = "plain"
 
@@ -83,19 +83,19 @@ def plain_loop(dataset: WindowedDataset, shape: Shape) -> Iterator[object]:
 def ours(dataset: WindowedDataset, shape: Shape, method: str) -> Iterator[object]:
     """Train a method of the package for ever, an update an iteration."""
     keep_freed_memory()
-    run = Run("noise", method, "A", 0, "fixed")
     config = settings(method, shape, dataset.domains, iterations=3000, evaluate_every=300)
-    pack = Pack(dataset, Windows(dataset, "cpu"), [run], config, [published(method)], Progress())
+    windows = Windows(dataset, "cpu")
+    trainer = Trainer(dataset, windows, config, targets=["A"], seeds=[0], hparams=[published(method)])
     batches = minibatches(
-        pack.windows,
-        pack.sources,
-        pack.seeds,
+        trainer.windows,
+        trainer.sources,
+        trainer.seeds,
         iterations=10**9,
         batch_size=32,
-        augmentation=pack.augmentation,
+        augmentation=trainer.augmentation,
     )
     for x, y in batches:
-        yield pack.method.update(x, y)
+        yield trainer.method.update(x, y)
 
 
 def ratios(first: Loop, second: Loop, iterations: int, blocks: int) -> list[float]:

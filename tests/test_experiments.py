@@ -46,7 +46,7 @@ def test_the_parts_of_a_seed_make_the_seed(params, tiny):
 
     def last(seeds):
         run = Run("tiny", "ours-learned", "D", seeds["split"], "fixed")
-        checkpoint = seed_parts.Parted(study, tiny, run, seeds).train()[0]["checkpoints"][-1]
+        checkpoint = seed_parts.Parted(study, tiny, run, seeds).train()[0].checkpoints[-1]
         return checkpoint["validation"], checkpoint["target"]
 
     whole = record(params, tiny, "ours-learned", 1)["checkpoints"][-1]

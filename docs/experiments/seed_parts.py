@@ -17,9 +17,9 @@ import trainings
 from tqdm import tqdm
 
 from tsdg.data.windows import WindowedDataset
-from tsdg.learning.batches import Windows
+from tsdg.learning.inputs import Windows
 from tsdg.runs.record import source_accuracy
-from tsdg.runs.training import Pack, Progress
+from tsdg.runs.training import Trainer
 from tsdg.study.run import Run
 from tsdg.study.study import Study
 
@@ -28,12 +28,14 @@ DIGIT = 2.0**-23  # the last of a 32-bit float, relative
 KEYS = ["variant", "target", "part", "number"]
 
 
-class Parted(Pack):
+class Parted(Trainer):
     """A run whose split, batches (with augmentation), weights and rounding have seeds of their own."""
 
     def __init__(self, study: Study, dataset: WindowedDataset, run: Run, seeds: dict[str, int]):
         config, hparams = study.config(run.dataset, run.variant), study.hparams(run)
-        super().__init__(dataset, Windows(dataset), [run], config, [hparams], Progress())
+        super().__init__(
+            dataset, Windows(dataset), config, targets=[run.target], seeds=[run.seed], hparams=[hparams]
+        )
         self.seeds = [seeds["weights"]]
         self.method = self._method()
         with torch.no_grad():
@@ -55,7 +57,7 @@ def main() -> None:
     for variant, target, part, number in tqdm(trainings.missing(options.out, KEYS, wanted)):
         seeds = {**dict.fromkeys(PARTS, 0), part: number}
         run = Run(name, variant, target, seeds["split"], "fixed")
-        last = Parted(study, dataset, run, seeds).train()[0]["checkpoints"][-1]
+        last = Parted(study, dataset, run, seeds).train()[0].checkpoints[-1]
         row = {
             **dict(zip(KEYS, (variant, target, part, number), strict=True)),
             "accuracy": last["target"]["accuracy"],

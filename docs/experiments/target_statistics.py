@@ -20,8 +20,8 @@ from compare import over_targets
 from seeds import show
 from tqdm import tqdm
 
-from tsdg.learning.batches import Windows
-from tsdg.runs.training import Pack, Progress
+from tsdg.learning.inputs import Windows
+from tsdg.runs.training import Trainer
 from tsdg.study.run import Run
 
 KEYS = ["dataset", "variant", "target", "seed"]
@@ -39,21 +39,22 @@ def batches(statistics: str, labels: torch.Tensor, size: int) -> list[torch.Tens
 
 
 @torch.no_grad()
-def predicted(pack: Pack, statistics: str) -> tuple[np.ndarray, np.ndarray]:
+def predicted(trainer: Trainer, statistics: str) -> tuple[np.ndarray, np.ndarray]:
     """Predicted and true classes of the target's windows."""
-    rows = torch.from_numpy(pack.sources[0].evaluation[pack.runs[0].target])
-    labels = pack.windows.labels[rows]
-    network = pack.method.network.train(statistics != "sources")
+    (sources,) = trainer.sources
+    rows = torch.from_numpy(sources.evaluation[str(sources.target)])
+    labels = trainer.windows.labels[rows]
+    network = trainer.method.network.train(statistics != "sources")
     guesses = torch.empty_like(labels)
-    for batch in batches(statistics, labels, pack.config["batch_size"]):
-        guesses[batch] = network(pack.windows[rows[None, batch]][0])[0].argmax(-1)
+    for batch in batches(statistics, labels, trainer.config["batch_size"]):
+        guesses[batch] = network(trainer.windows[rows[None, batch]][0])[0].argmax(-1)
     return guesses.numpy(), labels.numpy()
 
 
-def confusion(pack: Pack, statistics: str) -> pd.DataFrame:
+def confusion(trainer: Trainer, statistics: str) -> pd.DataFrame:
     """Windows of each pair of true and predicted class."""
-    guesses, labels = predicted(pack, statistics)
-    names = np.array(pack.dataset.card["classes"])
+    guesses, labels = predicted(trainer, statistics)
+    names = np.array(trainer.dataset.card["classes"])
     pairs = pd.DataFrame({"label": names[labels], "predicted": names[guesses]})
     return pairs.value_counts(sort=False).rename("windows").reset_index().assign(statistics=statistics)
 
@@ -79,10 +80,12 @@ def main() -> None:
     wanted = product([name], options.variants, options.targets, options.seeds)
     for _, variant, target, seed in tqdm(trainings.missing(options.out, KEYS, wanted)):
         run = Run(name, variant, target, seed, "fixed")
-        config, hparams = study.config(name, variant), study.hparams(run)
-        pack = Pack(dataset, Windows(dataset), [run], config, [hparams], Progress())
-        pack.train()
-        table = pd.concat([confusion(pack, statistics) for statistics in STATISTICS])
+        trainer = Trainer(
+            dataset, Windows(dataset), study.config(name, variant),
+            targets=[target], seeds=[seed], hparams=[study.hparams(run)],
+        )  # fmt: skip
+        trainer.train()
+        table = pd.concat([confusion(trainer, statistics) for statistics in STATISTICS])
         table = table.assign(dataset=name, variant=variant, target=target, seed=seed)
         columns = [*KEYS, "statistics", "label", "predicted", "windows"]
         trainings.add(table[columns], options.out)

@@ -9,7 +9,9 @@ from tsdg.data.split import TRAIN, VALIDATION, split
 from tsdg.data.windows import WindowedDataset, write
 from tsdg.errors import InputError
 from tsdg.learning.augment import Augmentation
-from tsdg.learning.batches import Sources, Windows, minibatches
+from tsdg.learning.batches import minibatches
+from tsdg.learning.inputs import Windows
+from tsdg.learning.sources import Sources
 
 DOMAINS = list("ABCD")
 LENGTH = 6

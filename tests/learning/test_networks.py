@@ -8,7 +8,7 @@ from torch import nn
 
 from tsdg.errors import InputError
 from tsdg.learning import networks
-from tsdg.learning.networks import BatchNormLeakyReLU, Conv1d, Linear
+from tsdg.learning.layers import BatchNormLeakyReLU, Conv1d, Linear
 from tsdg.streams import torch_stream
 
 SLOPE = 0.01

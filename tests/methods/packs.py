@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from tsdg import methods
-from tsdg.learning import networks
+from tsdg.learning import layers, networks
 from tsdg.streams import torch_stream
 
 CHANNELS, LENGTH, CLASSES = 2, 9, 3
@@ -38,9 +38,9 @@ def small_network(generators, embedding=False):
     """A network of the HHAR kind with two narrow blocks."""
     featurizer = networks.HAR(CHANNELS, LENGTH, generators, blocks=1)
     shapes = [(CHANNELS, 8, 4), (8, 10, 3)]
-    featurizer.convs = nn.ModuleList(networks.Conv1d(i, o, k, generators, padding=1) for i, o, k in shapes)
-    featurizer.norms = nn.ModuleList(networks.BatchNormLeakyReLU(o, len(generators)) for _, o, _ in shapes)
-    classifier = networks.MLP([20 if embedding else 10, CLASSES], generators)
+    featurizer.convs = nn.ModuleList(layers.Conv1d(i, o, k, generators, padding=1) for i, o, k in shapes)
+    featurizer.norms = nn.ModuleList(layers.BatchNormLeakyReLU(o, len(generators)) for _, o, _ in shapes)
+    classifier = layers.MLP([20 if embedding else 10, CLASSES], generators)
     return networks.Network(featurizer, classifier, features=10)
 
 

@@ -8,9 +8,9 @@ from tiny_study import write_tiny
 from tsdg.data.split import VALIDATION, split
 from tsdg.data.windows import WindowedDataset, write
 from tsdg.errors import InputError
-from tsdg.learning.batches import Windows
+from tsdg.learning.inputs import Windows
 from tsdg.runs.record import _problem
-from tsdg.runs.training import Pack, Progress, choose_device, train
+from tsdg.runs.training import Progress, Trainer, choose_device, recorded, train
 from tsdg.study.run import Run
 from tsdg.study.study import Study
 
@@ -49,10 +49,15 @@ def packed(dataset, runs, settings, hparams):
 
 def trained(dataset, runs, settings, hparams):
     """Records of runs trained together, and their weights before and after."""
-    pack = Pack(dataset, Windows(dataset, "cpu"), runs, settings, hparams, Progress())
-    before = {name: value.clone() for name, value in pack.method.network.state_dict().items()}
-    records = pack.train()
-    return records, before, {name: value.clone() for name, value in pack.method.network.state_dict().items()}
+    targets, seeds = zip(*((run.target, run.seed) for run in runs), strict=True)
+    trainer = Trainer(dataset, Windows(dataset), settings, targets=targets, seeds=seeds, hparams=hparams)
+    network = trainer.method.network
+    before = {name: value.clone() for name, value in network.state_dict().items()}
+    records = [
+        recorded(run, settings, values, dataset, "cpu", result)
+        for run, values, result in zip(runs, hparams, trainer.train(), strict=True)
+    ]
+    return records, before, {name: value.clone() for name, value in network.state_dict().items()}
 
 
 def lasting(record):
@@ -283,19 +288,20 @@ def test_progress_tells_every_iteration_and_checkpoint(tiny, params):
         def advance(self, iterations):
             self.done += iterations
 
-        def checkpoint(self, run, checkpoint):
-            self.seen.append((run.target, checkpoint["iteration"]))
+        def checkpoint(self, name, checkpoint):
+            self.seen.append((name, checkpoint["iteration"]))
 
     note = Note()
     runs = [run("erm", "D"), run("erm", "B")]
     train(tiny, runs, config(params, "erm", evaluate_every=8), [{}, {}], progress=note)
     assert note.done == 2 * ITERATIONS
-    assert note.seen == [("D", 8), ("D", 12), ("B", 8), ("B", 12)]
+    d, b = ("erm target D seed 0 draw 0", "erm target B seed 0 draw 0")
+    assert note.seen == [(d, 8), (d, 12), (b, 8), (b, 12)]
 
 
 def test_an_interruption_passes_through_and_finishes_nothing(tiny, params):
     class Stop(Progress):
-        def checkpoint(self, run, checkpoint):
+        def checkpoint(self, name, checkpoint):
             raise KeyboardInterrupt
 
     told = []

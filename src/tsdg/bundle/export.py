@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from math import fsum
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import scipy.optimize
 import torch
 
@@ -19,31 +17,28 @@ from tsdg import methods
 from tsdg.bundle.model import FORMAT, Bundle, Model
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
-from tsdg.learning.batches import Windows
+from tsdg.learning.inputs import Windows
 from tsdg.methods import Method
 from tsdg.methods.plugins import blamed
 from tsdg.runs import record as records
 from tsdg.runs.current import is_current
 from tsdg.runs.fingerprint import code_fingerprint
-from tsdg.runs.job import Report
-from tsdg.runs.training import Pack, Progress, choose_device
-from tsdg.study.run import Run, draw_order, run_path
+from tsdg.runs.training import Progress, Result, Trainer, choose_device
+from tsdg.study.run import draw_order, run_path
 from tsdg.study.study import Study
 
-NOBODY = "(nobody)"  # the target when nothing is held out
 TEMPERATURES = (0.05, 20.0)
 
 
-class Bar(Report):
-    """As of a training, without a target to report on."""
+@dataclass(frozen=True)
+class Choice:
+    """What is exported: a variant trained on every domain of a data set, and why by that draw."""
 
-    def checkpoint(self, run: Run, checkpoint: Mapping[str, Any]) -> None:
-        mean = 100 * records.source_accuracy(checkpoint)
-        self.bar.write(
-            f"{run.variant} iteration {checkpoint['iteration']}: source validation {mean:.1f} %",
-            file=sys.stdout,
-        )
-        sys.stdout.flush()
+    dataset: str
+    variant: str
+    draw: int | str
+    why: str
+    seed: int
 
 
 def export(
@@ -88,107 +83,151 @@ def export(
     prepared = WindowedDataset.load(data)
     name = dataset or prepared.card["name"]
     config = study.config(name, variant)
-    method = methods.get(config["method"])
+    _check_method(config["method"], variant)
+    choice = Choice(name, variant, *_draw(study, name, variant, draw, runs, prepared.fingerprint), seed)
+    on = choose_device(device or study.params["device"])
+    say(_announcement(study, choice, config, on))
+    found_in_records = draw is None and len(study.draws(variant)) > 1
+    if not found_in_records and not _has_records(study, name, variant, runs, prepared.fingerprint):
+        say(
+            f"{runs} has no current record of {variant} on {name} under protocol "
+            f"{study.params['protocol']}: nothing says yet what to expect on a new domain"
+        )
+    hparams = study.hparams_of(variant, choice.draw)
+    trainer, result = _trained(prepared, config, choice, hparams, on, progress)
+    model = Model(trainer.method.network.cpu(), *_scales(trainer.windows, len(prepared.card["channels"])))
+    temperature = fit_temperature(*_validation(trainer, model))
+    validation = result.checkpoints[-1]["validation"]
+    card = {
+        **_identity(study, choice, config["method"]),
+        **_interface(prepared, config, model),
+        "temperature": temperature,
+        "domains": {domain: prepared.card["domains"][domain] for domain in config["domains"]},
+        "validation": {
+            domain: {key: scores[key] for key in ("accuracy", "ece", "n")}
+            for domain, scores in validation.items()
+        },
+        **_provenance(prepared, choice, config, hparams),
+        "notes": _notes(prepared, name, config),
+    }
+    return Bundle(card, model)
+
+
+def _check_method(name: str, variant: str) -> None:
+    method = methods.get(name)
     if method.embeds_domain or method.predict is not Method.predict:
         raise InputError(
             f"{variant}: {method.title} looks at all windows of a domain to classify one of them, so it is "
             "no function of a window and cannot be exported; choose another variant"
         )
+
+
+def _draw(
+    study: Study, dataset: str, variant: str, wanted: int | str | None, runs: Path, fingerprint: str
+) -> tuple[int | str, str]:
+    """The draw that is wanted, or else selected, and why."""
     draws = study.draws(variant)
-    if draw not in (None, "fixed", *draws):
+    if wanted is None:
+        return selected_draw(study, dataset, variant, runs, fingerprint)
+    if wanted not in ("fixed", *draws):
+        numbers = f", or of {draws[0]}-{draws[-1]}" if draws != ["fixed"] else ""
         raise InputError(
-            f"--draw {draw}: not a draw of {variant} under protocol {study.params['protocol']}; choose fixed"
-            + (f", or of {draws[0]}-{draws[-1]}" if draws != ["fixed"] else "")
+            f"--draw {wanted}: not a draw of {variant} under protocol {study.params['protocol']}; "
+            f"choose fixed{numbers}"
         )
-    if draw is not None:
-        chosen, why = draw, "as asked for"
-    else:
-        chosen, why = selected_draw(study, name, variant, runs, prepared.fingerprint)
-    run = Run(name, variant, NOBODY, seed, chosen)
-    hparams = study.hparams(run)
-    trained = without_target(prepared)
-    on = choose_device(device or study.params["device"])
-    protocol = study.params["protocol"]
-    say(
-        f"{study.variant(variant)['label']} (method {config['method']}) on all domains of {name}, "
-        f"{', '.join(config['domains'])}: {config['iterations']} iterations (protocol {protocol}) "
-        f"on {on.type}, draw {chosen} ({why})"
+    return wanted, "as asked for"
+
+
+def _announcement(study: Study, choice: Choice, config: Mapping[str, Any], device: torch.device) -> str:
+    return (
+        f"{study.variant(choice.variant)['label']} (method {config['method']}) on all domains of "
+        f"{choice.dataset}, {', '.join(config['domains'])}: {config['iterations']} iterations "
+        f"(protocol {study.params['protocol']}) on {device.type}, draw {choice.draw} ({choice.why})"
     )
-    searched = draw is None and len(draws) > 1  # and so found among records
-    if not searched and not _has_records(study, name, variant, runs, prepared.fingerprint):
-        say(
-            f"{runs} has no current record of {variant} on {name} under protocol {protocol}: nothing "
-            "says yet what to expect on a new domain"
-        )
-    with blamed(method, config["method"]):
-        pack = Pack(trained, Windows(trained, on), [run], config, [hparams], progress or Progress())
-        (record,) = pack.train()
-    if record["status"] == "diverged":
+
+
+def _trained(
+    data: WindowedDataset,
+    config: Mapping[str, Any],
+    choice: Choice,
+    hparams: Mapping[str, float],
+    device: torch.device,
+    progress: Progress | None,
+) -> tuple[Trainer, Result]:
+    with blamed(methods.get(config["method"]), config["method"]):
+        windows = Windows(data, device)
+        trainer = Trainer(data, windows, config, targets=[None], seeds=[choice.seed], hparams=[hparams])
+        (result,) = trainer.train(progress, [choice.variant])
+    if result.diverged_at is not None:
         raise InputError(
-            f"{variant}: the training diverged at iteration {record['diverged_at']} with draw {chosen}; "
-            "choose another draw with --draw"
+            f"{choice.variant}: the training diverged at iteration {result.diverged_at} with draw "
+            f"{choice.draw}; choose another draw with --draw"
         )
-    model = Model(pack.method.network.cpu(), *_scales(pack.windows, len(prepared.card["channels"])))
-    logits, labels = _validation(pack, model)
-    temperature = fit_temperature(logits, labels)
-    validation = record["checkpoints"][-1]["validation"]
-    card = prepared.card
-    overlap = config["split"] == "random" and card["window"]["stride"] < card["window"]["length"]
+    return trainer, result
+
+
+def _identity(study: Study, choice: Choice, name: str) -> dict[str, Any]:
+    """What the model is."""
+    method = methods.get(name)
+    return {
+        "format": FORMAT,
+        "dataset": choice.dataset,
+        "variant": choice.variant,
+        "label": study.variant(choice.variant)["label"],
+        "method": {"name": name, "title": method.title, "citation": method.citation},
+    }
+
+
+def _interface(data: WindowedDataset, config: Mapping[str, Any], model: Model) -> dict[str, Any]:
+    """What the model takes and gives."""
+    card = data.card
+    return {
+        "classes": data.classes,
+        "channels": card["channels"],
+        "sampling_rate": card.get("sampling_rate"),
+        "resample": card.get("resample"),
+        "columns": {key: card.get("options", {}).get(key) for key in ("recording", "time")},
+        "window": {"short": "drop"} | card["window"],
+        "input": "float32 (N, C, T): windows, channels in this order, time steps; as in the recordings",
+        "output": "float32 (N, K): logits; softmax gives probabilities",
+        "network": {"backbone": config["backbone"]},
+        "standardize": _listed(model, card["channels"]) if config["standardize"] else None,
+    }
+
+
+def _provenance(
+    data: WindowedDataset, choice: Choice, config: Mapping[str, Any], hparams: Mapping[str, float]
+) -> dict[str, Any]:
+    """What decided the training."""
+    return {
+        "draw": choice.draw,
+        "draw_chosen": choice.why,
+        "hparams": hparams,
+        "seed": choice.seed,
+        "config": config,
+        "simulated": data.card.get("simulated", False),
+        "data": data.fingerprint,
+        "code": {"version": tsdg.__version__, "fingerprint": code_fingerprint(config["method"])},
+    }
+
+
+def _notes(data: WindowedDataset, name: str, config: Mapping[str, Any]) -> list[str]:
+    """What whoever uses the model has to know."""
+    window = data.card["window"]
     notes = [
         "The temperature was fitted on validation windows of the domains trained on, never on another one: "
         "on a new domain, confidences may still be too high.",
         "Validation accuracy is of these domains too; a table of held-out domains says what to expect of a "
         "new one.",
     ]
-    if overlap:
+    if config["split"] == "random" and window["stride"] < window["length"]:
         notes.append(
             "Validation windows overlap training windows (split: random), so validation and temperature are "
             "optimistic."
         )
-    if card.get("kind") != "table":
+    if data.card.get("kind") != "table":
         notes.append(f"Signals must be prepared as those of {name}, see its card's options.")
-    return Bundle(
-        {
-            "format": FORMAT,
-            "dataset": name,
-            "variant": variant,
-            "label": study.variant(variant)["label"],
-            "method": {"name": config["method"], "title": method.title, "citation": method.citation},
-            "classes": prepared.classes,
-            "channels": card["channels"],
-            "sampling_rate": card.get("sampling_rate"),
-            "resample": card.get("resample"),
-            "columns": {key: card.get("options", {}).get(key) for key in ("recording", "time")},
-            "window": {"short": "drop"} | card["window"],
-            "input": "float32 (N, C, T): windows, channels in this order, time steps; as in the recordings",
-            "output": "float32 (N, K): logits; softmax gives probabilities",
-            "network": {"backbone": config["backbone"]},
-            "standardize": _listed(model, card["channels"]) if config["standardize"] else None,
-            "temperature": temperature,
-            "domains": {domain: card["domains"][domain] for domain in config["domains"]},
-            "validation": {
-                domain: {key: validation[domain][key] for key in ("accuracy", "ece", "n")}
-                for domain in validation
-            },
-            "draw": chosen,
-            "draw_chosen": why,
-            "hparams": hparams,
-            "seed": seed,
-            "config": config,
-            "simulated": card.get("simulated", False),
-            "data": card["fingerprint"],
-            "code": {"version": tsdg.__version__, "fingerprint": code_fingerprint(config["method"])},
-            "notes": notes,
-        },
-        model,
-    )
-
-
-def without_target(data: WindowedDataset) -> WindowedDataset:
-    """A data set with one more domain of a single window, to be held out so that none of the others is."""
-    first = data.windows.head(1).assign(domain=NOBODY)
-    windows = pd.concat([data.windows, first], ignore_index=True)
-    return replace(data, windows=windows, card=data.card | {"domains": data.card["domains"] | {NOBODY: {}}})
+    return notes
 
 
 def selected_draw(
@@ -269,13 +308,13 @@ def _listed(model: Model, channels: Sequence[str]) -> list[dict[str, Any]]:
 
 
 @torch.no_grad()
-def _validation(pack: Pack, model: Model) -> tuple[np.ndarray, np.ndarray]:
+def _validation(trainer: Trainer, model: Model) -> tuple[np.ndarray, np.ndarray]:
     """Logits and labels of all sources' validation windows, as the model to take away gives them."""
-    (sources,) = pack.sources
+    (sources,) = trainer.sources
     rows = np.concatenate([sources.evaluation[name] for name in sources.names])
-    index = torch.from_numpy(rows).to(pack.device)
-    x = pack.windows.views[pack.windows.starts[index]].cpu()
-    labels = pack.windows.labels[index].cpu().numpy()
+    index = torch.from_numpy(rows).to(trainer.device)
+    x = trainer.windows.views[trainer.windows.starts[index]].cpu()
+    labels = trainer.windows.labels[index].cpu().numpy()
     return torch.cat([model(part) for part in x.split(256)]).double().numpy(), labels
 
 

@@ -48,8 +48,9 @@ def _export(options: argparse.Namespace) -> None:
     _need("safetensors", *(["onnx", "onnxscript"] if options.onnx else []))
     import torch
 
-    from tsdg.bundle.export import Bar, export, summary
+    from tsdg.bundle.export import export, summary
     from tsdg.bundle.model import write_onnx
+    from tsdg.runs.job import Report
     from tsdg.runs.machine import keep_freed_memory
 
     study = load_study(options)
@@ -60,7 +61,7 @@ def _export(options: argparse.Namespace) -> None:
         data = DATA / study.prepared(options.data)
     torch.set_num_threads(options.threads)
     keep_freed_memory()
-    with Bar(1, study.training["iterations"]) as progress:
+    with Report(1, study.training["iterations"]) as progress:
         bundle = export(
             study, data, dataset=name, variant=options.variant, draw=options.draw, seed=options.seed,
             runs=options.runs, device=options.device, progress=progress, say=partial(print, flush=True),

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from tsdg.learning.networks import MLP
+from tsdg.learning.layers import MLP
 from tsdg.learning.optimizer import Adam
 from tsdg.methods.base import Losses, Method, cross_entropy, sample_cross_entropy
 from tsdg.methods.search import Distribution

@@ -145,7 +145,19 @@ class Method(nn.Module):
         return 0
 
     def observe(self) -> None:
-        """Take note after a step of what the record keeps."""
+        """Take note after a step of what `kept` needs."""
+
+    def kept(self, r: int, names: Sequence[str]) -> dict[str, Any]:
+        """What a run's record keeps of the training beside its losses: contents for JSON, by name.
+
+        Parameters
+        ----------
+        r : int
+            The run, one of R.
+        names : sequence of str
+            Its D source domains, in the order of the axis.
+        """
+        return {}
 
     def step(self, x: Tensor, y: Tensor, draws: Mapping[str, Tensor]) -> Losses:
         """Forward, backward and the optimizer's step."""

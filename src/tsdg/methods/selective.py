@@ -191,3 +191,12 @@ class LearnedConsistency(SelectiveConsistency):
     def observe(self):
         if self.refreshes():
             self.history.append((self.iteration, self.neighbours.clone()))
+
+    def kept(self, r, names):
+        """``neighbours``: the neighbour of every source domain at each update of the similarity."""
+        return {
+            "neighbours": [
+                {"iteration": i, "of": {names[d]: names[n] for d, n in enumerate(chosen[r].tolist())}}
+                for i, chosen in self.history
+            ]
+        }

@@ -141,7 +141,7 @@ def _is_current(
 
 
 class Report(Progress):
-    """A progress bar on a terminal, one line a checkpoint in a log."""
+    """A progress bar on a terminal, one line a checkpoint in a log, which starts with the run's name."""
 
     def __init__(self, runs: int, iterations: int):
         from tqdm import tqdm
@@ -157,13 +157,9 @@ class Report(Progress):
     def advance(self, iterations: int) -> None:
         self.bar.update(iterations)
 
-    def checkpoint(self, run: Run, checkpoint: Mapping[str, Any]) -> None:
-        target = checkpoint["target"]
-        where = f"{run.variant} target {run.target} seed {run.seed} draw {run.draw}"
-        self.bar.write(
-            f"{where} iteration {checkpoint['iteration']}: "
-            f"source validation {100 * records.source_accuracy(checkpoint):.1f} %, "
-            f"target {100 * target['accuracy']:.1f} %, ECE {100 * target['ece']:.1f} %",
-            file=sys.stdout,
-        )
+    def checkpoint(self, name: str, checkpoint: Mapping[str, Any]) -> None:
+        scores = f"source validation {100 * records.source_accuracy(checkpoint):.1f} %"
+        if target := checkpoint.get("target"):
+            scores += f", target {100 * target['accuracy']:.1f} %, ECE {100 * target['ece']:.1f} %"
+        self.bar.write(f"{name} iteration {checkpoint['iteration']}: {scores}", file=sys.stdout)
         sys.stdout.flush()

@@ -187,8 +187,8 @@ def _iteration(study: Study, folder: Path, runs: Sequence[Run], device: torch.de
     """Seconds of an iteration of a job's runs, from one update to the next: the median after a warm-up."""
     import torch
 
-    from tsdg.learning.batches import Windows
-    from tsdg.runs.training import Pack, Progress
+    from tsdg.learning.inputs import Windows
+    from tsdg.runs.training import Trainer
 
     on_gpu = device.type == "cuda"
     block = 10 if on_gpu else 1  # iterations between two looks at the clock, for which a GPU has to wait
@@ -196,9 +196,13 @@ def _iteration(study: Study, folder: Path, runs: Sequence[Run], device: torch.de
     config = study.config(runs[0].dataset, runs[0].variant)
     config |= {"iterations": iterations, "evaluate_every": iterations}
     dataset = WindowedDataset.load(folder)
-    hparams = [study.hparams(run) for run in runs]
-    pack = Pack(dataset, Windows(dataset, device), runs, config, hparams, Progress())
-    update, clock, seen = pack.method.update, list[float](), 0
+    trainer = Trainer(
+        dataset, Windows(dataset, device), config,
+        targets=[run.target for run in runs],
+        seeds=[run.seed for run in runs],
+        hparams=[study.hparams(run) for run in runs],
+    )  # fmt: skip
+    update, clock, seen = trainer.method.update, list[float](), 0
 
     def timed(x: torch.Tensor, y: torch.Tensor) -> Any:
         nonlocal seen
@@ -210,8 +214,8 @@ def _iteration(study: Study, folder: Path, runs: Sequence[Run], device: torch.de
             clock.append(perf_counter())
         return losses
 
-    pack.method.update = timed  # type: ignore[method-assign, assignment]
-    pack.train()
+    trainer.method.update = timed  # type: ignore[method-assign, assignment]
+    trainer.train()
     return median(np.diff(clock)[WARM_UP - 1 :].tolist()) / block
 
 

@@ -1,14 +1,14 @@
-"""The training of a pack: runs of one data set and variant, trained together and recorded apart."""
+"""Training: runs of one data set and variant, trained together and recorded apart."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 import tsdg
 from tsdg import methods
@@ -16,19 +16,22 @@ from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 from tsdg.learning import metrics, networks
 from tsdg.learning.augment import Augmentation
-from tsdg.learning.batches import Sources, Windows, minibatches
+from tsdg.learning.batches import minibatches
 from tsdg.learning.cuda_graphs import GraphedStep
+from tsdg.learning.inputs import Windows
+from tsdg.learning.sources import Sources
 from tsdg.methods import Method
 from tsdg.runs.fingerprint import code_fingerprint
+from tsdg.runs.losses import LOG_EVERY, LossLog
 from tsdg.runs.machine import machine
 from tsdg.runs.record import FORMAT
 from tsdg.streams import torch_stream
 from tsdg.study.run import Run
 
-LOG_EVERY = 50
 EVALUATION_WINDOWS = 256
 
 Record = dict[str, Any]
+Checkpoint = dict[str, Any]
 
 
 class Progress:
@@ -37,8 +40,8 @@ class Progress:
     def advance(self, iterations: int) -> None:
         """So many more iterations, times runs, are done."""
 
-    def checkpoint(self, run: Run, checkpoint: Mapping[str, Any]) -> None:
-        """A run was evaluated."""
+    def checkpoint(self, name: str, checkpoint: Mapping[str, Any]) -> None:
+        """The training of this name was evaluated; without a target it has no scores of one."""
 
 
 def choose_device(name: str) -> torch.device:
@@ -83,15 +86,49 @@ def train(
     size = len(runs) if device.type == "cuda" else 1
     records: list[Record] = []
     for start in range(0, len(runs), size):
-        pack = slice(start, start + size)
-        trainer = Pack(dataset, windows, runs[pack], config, hparams[pack], progress or Progress())
-        for run, record in zip(runs[pack], trainer.train(), strict=True):
-            finished(run, record)
+        pack, values = runs[start : start + size], hparams[start : start + size]
+        trainer = Trainer(
+            dataset, windows, config,
+            targets=[run.target for run in pack], seeds=[run.seed for run in pack], hparams=values,
+        )  # fmt: skip
+        names = [f"{run.variant} target {run.target} seed {run.seed} draw {run.draw}" for run in pack]
+        for r, result in enumerate(trainer.train(progress, names)):
+            record = recorded(pack[r], config, values[r], dataset, device, result)
+            finished(pack[r], record)
             records.append(record)
     return records
 
 
-class Pack:
+@dataclass(frozen=True)
+class Result:
+    """What a training came to.
+
+    Attributes
+    ----------
+    sources : list of str
+    checkpoints : list of dict
+        ``iteration``, ``validation`` by source domain and, where there is a target, ``target``: see
+        `tsdg.learning.metrics.evaluate`.
+    losses : dict of str to list
+        See `tsdg.runs.losses.LossLog.of_run`.
+    diverged_at : int or None
+    kept : dict
+        See `tsdg.methods.base.Method.kept`.
+    seconds : float
+        Of an iteration, without evaluations, in which `at_once` runs took part.
+    at_once : int
+    """
+
+    sources: list[str]
+    checkpoints: list[Checkpoint]
+    losses: dict[str, list]
+    diverged_at: int | None
+    kept: dict[str, Any]
+    seconds: float
+    at_once: int
+
+
+class Trainer:
     """R runs of one variant that train at once.
 
     Parameters
@@ -99,29 +136,33 @@ class Pack:
     dataset : WindowedDataset
     windows : Windows
         The same data set's windows on the training device.
-    runs, config, hparams, progress
+    config : mapping
         See `train`.
+    targets : sequence of R str or None
+        The domain that each run holds out, or None for all of them: then every domain is a source.
+    seeds : sequence of R int
+    hparams : sequence of R mappings
     """
 
     def __init__(
         self,
         dataset: WindowedDataset,
         windows: Windows,
-        runs: Sequence[Run],
         config: Mapping[str, Any],
+        *,
+        targets: Sequence[str | None],
+        seeds: Sequence[int],
         hparams: Sequence[Mapping[str, float]],
-        progress: Progress,
     ):
-        self.dataset, self.windows, self.runs, self.config = dataset, windows, list(runs), config
-        self.hparams, self.progress = hparams, progress
+        self.dataset, self.windows, self.config = dataset, windows, config
+        self.seeds, self.hparams = list(seeds), hparams
         self.device = torch.device(windows.device)
-        domains = config.get("domains") or dataset.domains
         self.sources = [
             Sources(
-                dataset, domains, run.target,
-                seed=run.seed, fraction=config["validation_fraction"], method=config["split"],
+                dataset, config.get("domains") or dataset.domains, target,
+                seed=seed, fraction=config["validation_fraction"], method=config["split"],
             )
-            for run in runs
+            for target, seed in zip(targets, seeds, strict=True)
         ]  # fmt: skip
         if config.get("standardize"):
             self.windows = windows.standardized(self.sources)
@@ -130,7 +171,6 @@ class Pack:
                 f"the prepared data set {dataset.card['name']!r} has missing values; "
                 "give it `standardize: sources` in params.yaml, which fills them"
             )
-        self.seeds = [run.seed for run in runs]
         self.method = self._method()
         if self.device.type == "cuda":
             self.method.perform = GraphedStep(self.method.step, self.method.phase)
@@ -175,11 +215,20 @@ class Pack:
         names = [run.names for run in self.sources]
         return Augmentation(self.seeds, names, **self.config["augment"], device=self.device)
 
-    def train(self) -> list[Record]:
-        """Train to the end and return a record for each run."""
+    def train(self, progress: Progress | None = None, names: Sequence[str] | None = None) -> list[Result]:
+        """Train to the end.
+
+        Parameters
+        ----------
+        progress : Progress, optional
+        names : sequence of R str, optional
+            What the runs are called there.
+        """
+        runs = len(self.seeds)
+        progress, names = progress or Progress(), names or [f"run {r}" for r in range(runs)]
         iterations, every = self.config["iterations"], self.config["evaluate_every"]
-        log = LossLog(len(self.runs), self.device)
-        checkpoints: list[list[dict]] = [[] for _ in self.runs]
+        log = LossLog(runs, self.device)
+        checkpoints: list[list[Checkpoint]] = [[] for _ in range(runs)]
         training = 0.0
         clock = time.perf_counter()
         batches = minibatches(
@@ -189,7 +238,7 @@ class Pack:
         for iteration, (x, y) in enumerate(batches, start=1):
             log.add(iteration, self.method.update(x, y))
             if iteration % LOG_EVERY == 0 or iteration == iterations:
-                self.progress.advance((iteration - log.last) * len(self.runs))
+                progress.advance((iteration - log.last) * runs)
                 log.close(iteration)
                 if log.all_diverged():
                     break
@@ -199,28 +248,37 @@ class Pack:
                 for r, checkpoint in enumerate(self.evaluate(iteration)):
                     if log.diverged_at(r) is None:
                         checkpoints[r].append(checkpoint)
-                        self.progress.checkpoint(self.runs[r], checkpoint)
+                        progress.checkpoint(names[r], checkpoint)
                 clock = time.perf_counter()
-        seconds = training / iteration
-        return [self._record(r, log, checkpoints[r], seconds) for r in range(len(self.runs))]
+        return [
+            Result(
+                sources=sources.names,
+                checkpoints=checkpoints[r],
+                losses=log.of_run(r),
+                diverged_at=log.diverged_at(r),
+                kept=self.method.kept(r, sources.names),
+                seconds=training / iteration,
+                at_once=runs,
+            )
+            for r, sources in enumerate(self.sources)
+        ]
 
     def _synchronize(self) -> None:
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
 
-    def evaluate(self, iteration: int) -> list[dict[str, Any]]:
-        """Metrics of each run on every source's validation windows and on the whole target."""
-        columns = [
-            self._probabilities([run.names[d] for run in self.sources]) for d in range(self.method.domains)
-        ]
-        columns.append(self._probabilities([run.target for run in self.sources]))
-        checkpoints = []
-        for r, run in enumerate(self.sources):
-            validation = {name: metrics.evaluate(*columns[d][r]) for d, name in enumerate(run.names)}
-            probabilities, labels = columns[-1][r]
-            target = metrics.evaluate(probabilities, labels)
-            target["reliability"] = metrics.reliability(probabilities, labels)
-            checkpoints.append({"iteration": iteration, "validation": validation, "target": target})
+    def evaluate(self, iteration: int) -> list[Checkpoint]:
+        """Metrics of each run on each source's validation windows and, if it has one, on the whole target."""
+        checkpoints: list[Checkpoint] = [{"iteration": iteration, "validation": {}} for _ in self.sources]
+        for d in range(self.method.domains):
+            names = [run.names[d] for run in self.sources]
+            for checkpoint, name, scored in zip(checkpoints, names, self._probabilities(names), strict=True):
+                checkpoint["validation"][name] = metrics.evaluate(*scored)
+        targets = [run.target for run in self.sources if run.target is not None]
+        if targets:
+            for checkpoint, scored in zip(checkpoints, self._probabilities(targets), strict=True):
+                reliability = metrics.reliability(*scored)
+                checkpoint["target"] = metrics.evaluate(*scored) | {"reliability": reliability}
         return checkpoints
 
     @torch.no_grad()
@@ -243,90 +301,39 @@ class Pack:
             for known, true, row in zip(numbers, labels, rows, strict=True)
         ]
 
-    def _record(self, r: int, log: LossLog, checkpoints: list[dict], seconds: float) -> Record:
-        run, card = self.runs[r], self.dataset.card
-        diverged_at = log.diverged_at(r)
-        record: Record = {
-            "format": FORMAT,
-            "status": "finished" if diverged_at is None else "diverged",
-            "run": {
-                "dataset": run.dataset, "variant": run.variant, "target": run.target,
-                "seed": run.seed, "draw": run.draw,
-            },
-            "config": dict(self.config),
-            "hparams": dict(self.hparams[r]),
-            "sources": self.sources[r].names,
-            "classes": card["classes"],
-            "data": {"fingerprint": card["fingerprint"], "simulated": card.get("simulated", False)},
-            "code": {"version": tsdg.__version__, "fingerprint": code_fingerprint(self.config["method"])},
-            "machine": machine(self.device),
-            "timing": {"seconds_per_iteration": seconds, "runs_at_once": len(self.runs)},
-            "checkpoints": checkpoints,
-            "losses": log.of_run(r),
-        }  # fmt: skip
-        if diverged_at is not None:
-            record["diverged_at"] = diverged_at
-        if history := getattr(self.method, "history", None):
-            names = self.sources[r].names
-            record["neighbours"] = [
-                {"iteration": i, "of": {names[d]: names[n] for d, n in enumerate(chosen[r].tolist())}}
-                for i, chosen in history
-            ]
-        return record
 
-
-class LossLog:
-    """Mean of each loss component over every `LOG_EVERY` iterations, and where a run diverged.
-
-    Parameters
-    ----------
-    runs : int
-    device : torch.device
-    """
-
-    def __init__(self, runs: int, device: torch.device):
-        self.iterations: list[int] = []
-        self.entries: list[dict[str, Tensor]] = []
-        self.open: dict[str, tuple[Tensor, int]] = {}
-        self.first_bad = torch.full((runs,), torch.inf, device=device)
-
-    def add(self, iteration: int, losses: Mapping[str, Tensor]) -> None:
-        """Take in the components ``(R,)`` of one iteration."""
-        bad = torch.where(losses["loss"].isfinite(), torch.inf, float(iteration))
-        self.first_bad = torch.minimum(self.first_bad, bad)
-        for name, value in losses.items():
-            total, count = self.open.get(name, (torch.zeros_like(value), 0))
-            self.open[name] = (total + value, count + 1)
-
-    @property
-    def last(self) -> int:
-        """Where the last interval ended."""
-        return self.iterations[-1] if self.iterations else 0
-
-    def close(self, iteration: int) -> None:
-        """End an interval."""
-        self.iterations.append(iteration)
-        self.entries.append({name: total / count for name, (total, count) in self.open.items()})
-        self.open = {}
-
-    def all_diverged(self) -> bool:
-        """Whether no run is left."""
-        return bool(self.first_bad.isfinite().all())
-
-    def diverged_at(self, r: int) -> int | None:
-        """First iteration with a loss that is not finite."""
-        first = float(self.first_bad[r])
-        return int(first) if first < float("inf") else None
-
-    def of_run(self, r: int) -> dict[str, list]:
-        """Iterations and components up to a divergence; ``None`` where one is absent or not finite."""
-        end = self.diverged_at(r) or self.last
-        kept = [i for i, iteration in enumerate(self.iterations) if iteration < end + LOG_EVERY]
-
-        def value(entry: dict[str, Tensor], name: str) -> float | None:
-            number = float(entry[name][r]) if name in entry else float("nan")
-            return number if np.isfinite(number) else None
-
-        names = sorted({name for entry in self.entries for name in entry})
-        columns = {name: [value(self.entries[i], name) for i in kept] for name in names}
-        return {"iteration": [self.iterations[i] for i in kept]} | columns
+def recorded(
+    run: Run,
+    config: Mapping[str, Any],
+    hparams: Mapping[str, float],
+    dataset: WindowedDataset,
+    device: torch.device | str,
+    result: Result,
+) -> Record:
+    """The record of a run from what its training came to."""
+    card = dataset.card
+    record: Record = {
+        "format": FORMAT,
+        "status": "finished" if result.diverged_at is None else "diverged",
+        "run": {
+            "dataset": run.dataset, "variant": run.variant, "target": run.target,
+            "seed": run.seed, "draw": run.draw,
+        },
+        "config": dict(config),
+        "hparams": dict(hparams),
+        "sources": result.sources,
+        "classes": card["classes"],
+        "data": {"fingerprint": card["fingerprint"], "simulated": card.get("simulated", False)},
+        "code": {"version": tsdg.__version__, "fingerprint": code_fingerprint(config["method"])},
+        "machine": machine(torch.device(device)),
+        "timing": {"seconds_per_iteration": result.seconds, "runs_at_once": result.at_once},
+        "checkpoints": result.checkpoints,
+        "losses": result.losses,
+    }  # fmt: skip
+    if result.diverged_at is not None:
+        record["diverged_at"] = result.diverged_at
+    if taken := sorted(record.keys() & result.kept.keys()):
+        raise InputError(
+            f"method {config['method']!r}: `kept` has {taken[0]!r}, a field that every record has; rename it"
+        )
+    return record | result.kept

@@ -204,10 +204,13 @@ class Study:
 
     def hparams(self, run: Run) -> dict[str, float]:
         """Hyperparameters of a run."""
-        row = self.variant(run.variant)
-        drawn = draw(
-            methods.get(row["method"]).search, run.draw, seed=self.params["seed"], method=row["method"]
-        )
+        return self.hparams_of(run.variant, run.draw)
+
+    def hparams_of(self, variant: str, number: int | str) -> dict[str, float]:
+        """Hyperparameters of a variant's draw."""
+        row = self.variant(variant)
+        search = methods.get(row["method"]).search
+        drawn = draw(search, number, seed=self.params["seed"], method=row["method"])
         return drawn | row.get("hparams", {})
 
     @cached_property
@@ -258,7 +261,7 @@ class Study:
         rows = []
         for variant in self.variants:
             for number in self.draws(variant):
-                values = self.hparams(Run("any", variant, "any", 0, number))
+                values = self.hparams_of(variant, number)
                 rows += [(variant, number, name, value) for name, value in values.items()]
         return pd.DataFrame(rows, columns=["variant", "draw", "hparam", "value"])
 

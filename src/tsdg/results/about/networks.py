@@ -9,7 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tsdg.learning.networks import NEGATIVE_SLOPE, BatchNormLeakyReLU, Conv1d, Linear, build
+from tsdg.learning.layers import NEGATIVE_SLOPE, BatchNormLeakyReLU, Conv1d, Linear
+from tsdg.learning.networks import build
 from tsdg.results.tables import document, escape, row, write
 from tsdg.streams import torch_stream
 
