@@ -5,12 +5,15 @@ from copy import deepcopy
 import pytest
 import torch
 import yaml
+from hypothesis import settings
 
 from tiny_study import FIGURES, PARAMS, TOY, write_tiny
 from tsdg.data.windows import WindowedDataset
 from tsdg.study.study import Study
 
 torch.set_num_threads(1)
+settings.register_profile("same", derandomize=True, database=None, deadline=None, max_examples=30)
+settings.load_profile("same")
 
 
 @pytest.fixture(scope="session")
