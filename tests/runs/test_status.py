@@ -10,7 +10,7 @@ from synthetic_records import make_record
 from tsdg.commands.main import main
 from tsdg.runs import log as joblog
 from tsdg.runs import record as records
-from tsdg.study.jobs import job_identity, training_jobs
+from tsdg.study.jobs import training_jobs
 from tsdg.study.run import run_path
 from tsdg.study.study import Study
 
@@ -67,20 +67,6 @@ def test_the_log_of_another_study_is_not_of_this_one(tmp_path):
     ):
         log.write_text(first + "\nkilled\n")
         assert joblog.state(log, "aaaaaaaaaaaa") == expected
-
-
-def test_the_same_job_of_two_studies_has_two_identities(params):
-    jobs = [
-        training_jobs(Study(params, ["runs_per_job=4", change]))[0]
-        for change in ("iterations=36", "iterations=36", "iterations=24")
-    ]
-    assert len({job.log for job in jobs}) == 1
-    one, again, other = (
-        job_identity(Study(params, [change]), job.runs)
-        for job, change in zip(jobs, ("iterations=36", "iterations=36", "iterations=24"), strict=True)
-    )
-    assert one == again != other
-    assert one != job_identity(Study(params, ["iterations=36"]), jobs[0].runs[:1])
 
 
 def test_the_states(project, params, held, capsys):

@@ -9,8 +9,9 @@ import yaml
 
 from tiny_study import FIGURES, PARAMS
 from tsdg.errors import InputError
+from tsdg.runs.recipe import Recipes
 from tsdg.study.run import Run
-from tsdg.study.study import Study, pack_shapes
+from tsdg.study.study import Study
 
 PUBLISHED = Path(__file__).parents[2] / "params.yaml"
 
@@ -51,13 +52,13 @@ def test_fixed_draws_are_the_published_values():
 
 def test_every_published_variant_resolves():
     study = Study.load(PUBLISHED)
-    identities = {}
+    recipes, identities = Recipes(study), {}
     for variant, row in study.variants.items():
         config = study.config("bearings", variant)
         assert (config["clusters"] is None) == ("metadata" not in row["method"])
         assert (config["augment"] is None) == ("augment" not in row)
         assert config["forward"] in ("joint", "per_domain")
-        identities.setdefault(study.identity("bearings", variant), []).append(variant)
+        identities.setdefault(recipes.of_variant("bearings", variant).text, []).append(variant)
     assert all(len(variants) == 1 for variants in identities.values()), "the same is trained twice"
     metadata = study.config("bearings", "ours-metadata")
     assert metadata["clusters"] == {name: int(name >= "E") for name in "ABCDEFGH"}
@@ -418,7 +419,8 @@ def test_a_derived_data_set_is_the_other_but_for_its_own_values(params):
     assert config["domains"] == ["D", "A", "B"]
     assert config["clusters"] == {"D": 0, "A": 1, "B": 0}
     assert {run.target for run in study.runs("part", ["erm"])} == set("ABD")
-    assert study.identity("same", "ours-learned") == study.identity("tiny", "ours-learned")
+    same, tiny = (study.config(name, "ours-learned") for name in ("same", "tiny"))
+    assert same == tiny
 
 
 @pytest.mark.parametrize(
@@ -450,80 +452,6 @@ def test_clusters_by_lists_must_fit_a_derived_data_set(params):
         Study(params)
     params["datasets"]["part"]["clusters"] = [["A", "B"], ["C"]]
     assert Study(params).config("part", "ours-metadata")["clusters"] == {"A": 0, "B": 0, "C": 1}
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 20, 64])
-@pytest.mark.parametrize("draws", [["fixed"], [0], list(range(3)), list(range(20))], ids=len)
-@pytest.mark.parametrize("targets", ["ABCDEFGH", "ABC"])
-def test_jobs_hold_every_run_once(targets, draws, size):
-    shapes = pack_shapes(list(targets), draws, size)
-    runs = Counter((target, draw) for shape in shapes for target in shape.targets for draw in shape.draws)
-    assert runs == Counter((target, draw) for target in targets for draw in draws)
-    assert max(len(shape.targets) * len(shape.draws) for shape in shapes) <= size
-
-
-@pytest.mark.parametrize("size", [1, 3, 8, 16, 60])
-def test_more_draws_leave_full_jobs_as_they_are(size):
-    before, after = (pack_shapes(list("ABC"), list(range(draws)), size) for draws in (20, 40))
-    assert set(before) < set(after)
-
-
-OURS = ("tiny", "ours-learned")
-
-
-@pytest.mark.parametrize(
-    ("path", "value"),
-    [
-        ("protocols", {"renamed": PARAMS["protocols"]["small"]}),
-        ("variants.ours-learned.label", "Ours"),
-        ("tables.tiny.caption", "Other."),
-        ("tables.tiny.rows", ["erm", "vrex", "ours-learned"]),
-        ("runs_per_job", 4),
-        ("checkpoint", "best"),
-        ("device", "auto"),
-        ("protocols.small.seeds", 3),
-        ("datasets.tiny.raw", "elsewhere"),
-        ("variants.erm.forward", "per_domain"),
-        ("seed", 9),  # of draws; this protocol takes the published values
-    ],
-)
-def test_identity_ignores_what_changes_no_result(params, path, value):
-    before = Study(params).identity(*OURS)
-    set_in(params, path, value)
-    if path == "protocols":
-        params["protocol"] = "renamed"
-    assert Study(params).identity(*OURS) == before
-
-
-@pytest.mark.parametrize(
-    ("path", "value"),
-    [
-        ("protocols.small.iterations", 7),
-        ("training.learning_rate", 0.01),
-        ("variants.ours-learned.options", {"every": 4, "rbf": "gamma"}),
-        ("variants.ours-learned.augment", False),
-        ("variants.ours-learned.augment", ["masking"]),
-        ("variants.ours-learned.hparams", {"xi": 3}),
-        ("variants.ours-learned.forward", "per_domain"),
-        ("datasets.tiny.augmentation.masked", 0.2),
-        ("datasets.tiny.split", "blocked"),
-        ("datasets.tiny.domains.E", {"site": "west", "load": 0}),
-    ],
-)
-def test_identity_changes_with_what_may_change_a_result(params, path, value):
-    before = Study(params).identity(*OURS)
-    set_in(params, path, value)
-    assert Study(params).identity(*OURS) != before
-
-
-def test_identity_follows_the_studys_seed_where_draws_are_searched(params):
-    def identities(variant):
-        overrides = (["protocol=large"], ["protocol=large", "seed=1"], ["protocol=large", "draws=9"])
-        return [Study(params, more).identity("tiny", variant) for more in overrides]
-
-    first, other_seed, more_draws = identities("ours-learned")
-    assert first == more_draws != other_seed
-    assert len(set(identities("erm"))) == 1
 
 
 def test_dump_is_read_back(params, tmp_path):

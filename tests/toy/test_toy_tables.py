@@ -34,7 +34,7 @@ def base():
 def runs(toy_study, base, tmp_path):
     """Records with numbers of our choice: one not stopped, one diverged."""
     folder = tmp_path / "runs"
-    for i, run in enumerate(toy_study.toy_runs()):
+    for i, run in enumerate(toy_study.table_runs("toy")):
         one = copy.deepcopy(base)
         one["run"] |= {"variant": run.variant, "seed": run.seed}
         one["stopped_at"] = None if i == 0 else 1
@@ -49,7 +49,7 @@ def runs(toy_study, base, tmp_path):
 
 
 def test_a_record_of_something_else_is_named(toy_study, base, runs):
-    path = runs / run_path(toy_study.toy_runs()[0])
+    path = runs / run_path(toy_study.table_runs("toy")[0])
     records.write(path, {key: value for key, value in base.items() if key != "divergence"})
     with pytest.raises(InputError, match=r"seed0/fixed.json: not a record of the toy study. Delete it"):
         tables.runs(toy_study, runs)
@@ -77,7 +77,7 @@ def test_rank_correlation(toy_study, runs):
 
 
 def test_gaps_are_said(toy_study, runs):
-    (runs / run_path(toy_study.toy_runs()[1])).unlink()
+    (runs / run_path(toy_study.table_runs("toy")[1])).unlink()
     text = tables.notes(toy_study, tables.runs(toy_study, runs))
     assert "never met the stopping rule, and count as they ended: ERM 1." in text
     assert "Diverged runs, which do not count: Ours, {A, B} aligned 1." in text
@@ -111,7 +111,7 @@ def test_figures_are_reproducible(toy_study, runs, tmp_path):
 def test_every_variant_is_drawn(toy_params, base, tmp_path, monkeypatch):
     variants = {f"v{i}": {"label": f"{i} $", "method": "erm"} for i in range(11)}
     study = Study(toy_params | {"toy": toy_params["toy"] | {"variants": variants, "ours": []}})
-    for run in study.toy_runs():
+    for run in study.table_runs("toy"):
         one = base | {"run": base["run"] | {"variant": run.variant, "seed": run.seed}, "stopped_at": 1}
         records.write(tmp_path / run_path(run), one)
     drawn = []

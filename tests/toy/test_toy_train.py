@@ -25,7 +25,7 @@ def scripted(monkeypatch, errors):
 
 
 def record(study, **changed):
-    return toy.train(RUN, study.toy_config("erm") | changed, study.toy_hparams("erm"))
+    return toy.train(RUN, study.config("toy", "erm") | changed, study.hparams(RUN))
 
 
 def test_stops_when_the_mean_over_sources_is_below_the_threshold(toy_study, monkeypatch):
@@ -103,8 +103,8 @@ def test_divergence_is_of_the_trained_network_s_features(toy_study, monkeypatch)
 
 
 def test_ours_regularizes_the_given_pair(toy_study):
-    config = toy_study.toy_config("ours")
-    method = toy._method(Run("toy", "ours", "D", 0, "fixed"), config, toy_study.toy_hparams("ours"))
+    run = Run("toy", "ours", "D", 0, "fixed")
+    method = toy._method(run, toy_study.config("toy", "ours"), toy_study.hparams(run))
     torch.testing.assert_close(
         method.pair_weights[0], torch.tensor([[0.25, 0.25, 0], [0.25, 0.25, 0], [0, 0, 0.5]])
     )

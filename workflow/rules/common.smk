@@ -20,8 +20,9 @@ import yaml
 from tsdg.data.raw import raw_files
 from tsdg.data.own.recordings import SUFFIXES
 from tsdg.errors import InputError
-from tsdg.runs.fingerprint import code_fingerprint, modules_fingerprint
-from tsdg.study.jobs import TOY_BLOCK, draw_name, packs
+from tsdg.runs.fingerprint import modules_fingerprint
+from tsdg.runs.recipe import Recipes
+from tsdg.study.jobs import LOGS, RECORDS, training_rules
 from tsdg.study.run import parse_run_path, run_path
 from tsdg.study.study import TOY_FIGURES, TOY_TABLES, Study
 
@@ -275,56 +276,28 @@ def flags(options):
 # ---------------------------------------------------------------------------------------------- training
 
 
-class Job(NamedTuple):
-    """The records that a job of one training rule makes, with wildcards, and for which variants."""
-
-    name: str
-    records: list
-    log: str
-    dataset: str
-    variant: str
-
-
-def training_jobs():
-    """What the training rules make: one rule of single runs, or one for each shape of pack."""
-    if study.params["runs_per_job"] == 1:
-        record = "{dataset}/{variant}/{target}/seed{seed}/{draw}"
-        datasets, variants = "|".join(study.datasets), "|".join(study.variants)
-        return [Job("train", [f"results/runs/{record}.json"], record, datasets, variants)]
-    return [
-        Job(
-            f"train_pack_{number}",
-            expand(
-                "results/runs/{{dataset}}/{{variant}}/{target}/seed{{seed}}/{draw}.json",
-                target=pack.targets,
-                draw=map(draw_name, pack.draws),
-            ),
-            f"{{dataset}}/{{variant}}/{pack.label}/seed{{seed}}",
-            pack.dataset,
-            "|".join(pack.variants),
-        )
-        for number, pack in enumerate(packs(study))
-    ]
-
-
 def prepared_card(wildcards):
     """The card of the prepared data that a training reads."""
     return f"results/data/{study.prepared(wildcards.dataset)}/card.json"
 
 
+RECIPES = Recipes(study)
+
+
 @cache
-def _identity(dataset, variant):
-    return study.identity(dataset, variant)
+def recipe(dataset, variant):
+    """What decides a variant's results on a data set, its data aside."""
+    return RECIPES.of_variant(dataset, variant)
 
 
 def training_identity(wildcards):
     """What of the study decides a variant's results on a data set."""
-    return _identity(wildcards.dataset, wildcards.variant)
+    return recipe(wildcards.dataset, wildcards.variant).text
 
 
 def training_code(wildcards):
     """Fingerprint of the code behind a variant's method: comments do not count."""
-    return code_fingerprint(study.variant(wildcards.variant)["method"])
+    return recipe(wildcards.dataset, wildcards.variant).code
 
 
 def training_runs(wildcards, output):
@@ -353,7 +326,7 @@ GPUS = 1 if study.params["device"] == "cuda" else 0
 
 def table_records(wildcards):
     """The records of the runs that a table needs."""
-    return [f"results/runs/{run_path(run)}" for run in RUNS[wildcards.table]]
+    return [f"{RECORDS}/{run_path(run)}" for run in RUNS[wildcards.table]]
 
 
 def table_layout(wildcards):

@@ -2,21 +2,12 @@
 
 
 if "toy" in study.params:
-    TOY_RECORDS = [f"results/runs/{run_path(run)}" for run in study.toy_runs()]
+    TOY_RECORDS = [f"{RECORDS}/{run_path(run)}" for run in study.table_runs("toy")]
     TOY_RESULTS = {
         "table": TOY_TABLES,
         "figure": TOY_FIGURES,
     }
     TOY_SUFFIXES = {"table": ["tex", "csv"], "figure": ["png", "pdf"]}
-
-    def toy_identity(wildcards):
-        """What of the study decides a variant's toy results."""
-        config = {**study.toy_config(wildcards.variant), "protocol": None}
-        return json.dumps([config, study.toy_hparams(wildcards.variant)], sort_keys=True)
-
-    def toy_code(wildcards):
-        """Fingerprint of the code behind a variant's toy trainings."""
-        return code_fingerprint(study.toy["variants"][wildcards.variant]["method"], "toy.train")
 
     def toy_seeds(wildcards, output):
         """The seeds of a job, from its output."""
@@ -27,23 +18,22 @@ if "toy" in study.params:
         labels = {name: row["label"] for name, row in study.toy["variants"].items()}
         return json.dumps({**study.toy, "variants": labels}, sort_keys=True)
 
-    # Blocks that begin at the same seeds whatever their number, so that more seeds leave what there is as it is.
-    for first in range(0, study.toy["seeds"], TOY_BLOCK):
+    for job in training_rules(study):
+        if job.datasets != ("toy",):
+            continue
 
         rule:
             name:
-                f"toy_train_{first}"
+                job.name
             output:
-                records=expand(
-                    "results/runs/toy/{{variant}}/D/seed{seed}/fixed.json",
-                    seed=range(first, min(first + TOY_BLOCK, study.toy["seeds"])),
-                ),
+                records=[f"{RECORDS}/{path}" for path in job.records],
             log:
-                f"logs/train/toy/{{variant}}/seed{first}.log",
+                f"{LOGS}/{job.log}.log",
             benchmark:
-                f"results/benchmarks/train/toy/{{variant}}/seed{first}.tsv"
+                f"results/benchmarks/train/{job.log}.tsv"
             wildcard_constraints:
-                variant="|".join(study.toy["variants"]),
+                dataset="toy",
+                variant="|".join(job.variants),
             conda:
                 "../../environment.yml"
             threads: 1
@@ -51,8 +41,8 @@ if "toy" in study.params:
                 mem_mb=2000,
                 runtime=60,
             params:
-                identity=toy_identity,
-                code=toy_code,
+                identity=training_identity,
+                code=training_code,
                 study=study_file,
                 seeds=toy_seeds,
             shell:

@@ -1,7 +1,9 @@
 # Training: a record for each run. `runs_per_job: 1` has one rule; a greater number one rule for each shape of
 # pack, which differ in their output alone, so that changing the number trains nothing again.
 
-for job in training_jobs():
+for job in training_rules(study):
+    if job.datasets == ("toy",):
+        continue
 
     rule:
         name:
@@ -9,14 +11,14 @@ for job in training_jobs():
         input:
             card=prepared_card,
         output:
-            records=job.records,
+            records=[f"{RECORDS}/{path}" for path in job.records],
         log:
-            f"logs/train/{job.log}.log",
+            f"{LOGS}/{job.log}.log",
         benchmark:
             f"results/benchmarks/train/{job.log}.tsv"
         wildcard_constraints:
-            dataset=job.dataset,
-            variant=job.variant,
+            dataset="|".join(job.datasets),
+            variant="|".join(job.variants),
             target=r"[^/]+",
             draw=r"fixed|hp\d+",
         conda:

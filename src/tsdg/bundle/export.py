@@ -21,8 +21,7 @@ from tsdg.learning.inputs import Windows
 from tsdg.methods import Method
 from tsdg.methods.plugins import blamed
 from tsdg.runs import record as records
-from tsdg.runs.current import is_current
-from tsdg.runs.fingerprint import code_fingerprint
+from tsdg.runs.recipe import Recipe, Recipes
 from tsdg.runs.training import Progress, Result, Trainer, choose_device
 from tsdg.study.run import draw_order, run_path
 from tsdg.study.study import Study
@@ -93,8 +92,9 @@ def export(
             f"{runs} has no current record of {variant} on {name} under protocol "
             f"{study.params['protocol']}: nothing says yet what to expect on a new domain"
         )
-    hparams = study.hparams_of(variant, choice.draw)
-    trainer, result = _trained(prepared, config, choice, hparams, on, progress)
+    recipes = Recipes(study, {study.prepared(name): prepared.fingerprint})
+    recipe = recipes.of_draw(name, variant, choice.draw)
+    trainer, result = _trained(prepared, recipe, choice, on, progress)
     model = Model(trainer.method.network.cpu(), *_scales(trainer.windows, len(prepared.card["channels"])))
     temperature = fit_temperature(*_validation(trainer, model))
     validation = result.checkpoints[-1]["validation"]
@@ -107,7 +107,7 @@ def export(
             domain: {key: scores[key] for key in ("accuracy", "ece", "n")}
             for domain, scores in validation.items()
         },
-        **_provenance(prepared, choice, config, hparams),
+        **_provenance(prepared, choice, recipe),
         "notes": _notes(prepared, name, config),
     }
     return Bundle(card, model)
@@ -148,15 +148,17 @@ def _announcement(study: Study, choice: Choice, config: Mapping[str, Any], devic
 
 def _trained(
     data: WindowedDataset,
-    config: Mapping[str, Any],
+    recipe: Recipe,
     choice: Choice,
-    hparams: Mapping[str, float],
     device: torch.device,
     progress: Progress | None,
 ) -> tuple[Trainer, Result]:
-    with blamed(methods.get(config["method"]), config["method"]):
-        windows = Windows(data, device)
-        trainer = Trainer(data, windows, config, targets=[None], seeds=[choice.seed], hparams=[hparams])
+    method = recipe.config["method"]
+    with blamed(methods.get(method), method):
+        trainer = Trainer(
+            data, Windows(data, device), recipe.config,
+            targets=[None], seeds=[choice.seed], hparams=[recipe.hparams],
+        )  # fmt: skip
         (result,) = trainer.train(progress, [choice.variant])
     if result.diverged_at is not None:
         raise InputError(
@@ -195,19 +197,17 @@ def _interface(data: WindowedDataset, config: Mapping[str, Any], model: Model) -
     }
 
 
-def _provenance(
-    data: WindowedDataset, choice: Choice, config: Mapping[str, Any], hparams: Mapping[str, float]
-) -> dict[str, Any]:
+def _provenance(data: WindowedDataset, choice: Choice, recipe: Recipe) -> dict[str, Any]:
     """What decided the training."""
     return {
         "draw": choice.draw,
         "draw_chosen": choice.why,
-        "hparams": hparams,
+        "hparams": recipe.hparams,
         "seed": choice.seed,
-        "config": config,
+        "config": recipe.config,
         "simulated": data.card.get("simulated", False),
-        "data": data.fingerprint,
-        "code": {"version": tsdg.__version__, "fingerprint": code_fingerprint(config["method"])},
+        "data": recipe.data,
+        "code": {"version": tsdg.__version__, "fingerprint": recipe.code},
     }
 
 
@@ -261,15 +261,15 @@ def current_validation(
     study: Study, dataset: str, variant: str, runs: Path, fingerprint: str
 ) -> dict[int | str, list[float]]:
     """Accuracies of source validation of each draw's finished runs with a current record."""
-    config = study.config(dataset, variant)
+    recipes = Recipes(study, {study.prepared(dataset): fingerprint})
     found: dict[int | str, list[float]] = {}
     for run in study.runs(dataset, [variant]):
         path = runs / run_path(run)
         if path.exists():
             record = records.read(path)
             records.check_run(path, record, run)
-            current = is_current(record, config, study.hparams(run), fingerprint)
-            if current and record["status"] == "finished":
+            outdated = recipes.of(run).difference(Recipe.recorded(record))
+            if not outdated and record["status"] == "finished":
                 found.setdefault(run.draw, []).append(records.source_accuracy(record["checkpoints"][-1]))
     return found
 

@@ -25,15 +25,12 @@ def add(commands: Commands) -> None:
 
 
 def _train(options: argparse.Namespace) -> None:
-    from tsdg.data.toy import TARGET
     from tsdg.runs.log import job_log
-    from tsdg.study.jobs import job_identity
-    from tsdg.study.run import Run
-    from tsdg.toy.job import train_job
+    from tsdg.runs.recipe import Recipes
+    from tsdg.toy.job import toy_runs, train_job
 
     study = load_study(options)
-    runs = (Run("toy", options.variant, TARGET, seed, "fixed") for seed in options.seed)
-    with job_log(job_identity(study, runs)):
+    with job_log(Recipes(study).identity(toy_runs(options.variant, options.seed))):
         train_job(study, options.variant, options.seed, options.out)
 
 

@@ -29,7 +29,7 @@ def add(commands: Commands) -> None:
 def _train(options: argparse.Namespace) -> None:
     from tsdg.runs.job import train_job
     from tsdg.runs.log import job_log
-    from tsdg.study.jobs import job_identity
+    from tsdg.runs.recipe import Recipes
     from tsdg.study.run import Run
 
     study = load_study(options)
@@ -37,7 +37,7 @@ def _train(options: argparse.Namespace) -> None:
     identity = None
     if name := options.dataset:
         runs = (Run(name, options.variant, *rest) for rest in product(options.target, options.seed, draws))
-        identity = job_identity(study, runs)
+        identity = Recipes(study).identity(runs)
     with job_log(identity):
         train_job(
             study,

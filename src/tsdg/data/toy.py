@@ -6,12 +6,15 @@ shows the square wave again, with noise of its own as strong as channel 1's. A w
 cycles a window, and begins its first cycle with the window: no random phase is specified, so none is added.
 """
 
+import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from tsdg.streams import numpy_stream
 
+NAME = "toy"  # of the data set, in records
 LENGTH, CHANNELS = 200, ("1", "2")
 CLASSES = ("sawtooth", "square")
 CYCLES = (1 / 6, 5.0)
@@ -72,6 +75,14 @@ class Samples:
 def generate(seed: int) -> dict[str, Samples]:
     """Samples of every domain; each has a stream of its own."""
     return {name: _samples(domain, numpy_stream(seed, "toy", name)) for name, domain in DOMAINS.items()}
+
+
+def fingerprint(data: Mapping[str, Samples]) -> str:
+    """SHA-256 over the samples."""
+    digest = hashlib.sha256()
+    for name, samples in data.items():
+        digest.update(name.encode() + samples.x.tobytes() + samples.y.tobytes())
+    return digest.hexdigest()
 
 
 def _samples(domain: Domain, generator: np.random.Generator) -> Samples:

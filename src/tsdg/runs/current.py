@@ -1,44 +1,16 @@
-"""Whether a record is of the study as it stands: the same settings, data and code."""
+"""The records that are of the study as it stands: of the same settings, data and code."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tsdg.errors import InputError
 from tsdg.runs import record as records
-from tsdg.runs.fingerprint import code_fingerprint
+from tsdg.runs.recipe import Recipe, Recipes, prepared_fingerprints
 from tsdg.study.run import Run, run_path
 from tsdg.study.study import Study
 
 STAGING = ".finished"  # below the records: runs of packs that are not done
-
-Record = dict[str, Any]
-
-
-def is_current(
-    record: Mapping[str, Any],
-    config: Mapping[str, Any],
-    hparams: Mapping[str, float],
-    data: str | None,
-    loop: str = "runs.training",
-) -> bool:
-    """Whether a record is of exactly this configuration, data and code.
-
-    Parameters
-    ----------
-    record, config, hparams : mapping
-    data : str or None
-        Fingerprint of the prepared data; None where there are none to compare with.
-    loop : str
-        Module of the training loop, see `code_fingerprint`.
-    """
-    return (
-        {**record["config"], "protocol": None} == json.loads(json.dumps({**config, "protocol": None}))
-        and record["hparams"] == hparams
-        and data in (None, record["data"]["fingerprint"])
-        and record["code"]["fingerprint"] == code_fingerprint(config["method"], loop)
-    )
 
 
 class CurrentRecords:
@@ -58,11 +30,10 @@ class CurrentRecords:
     """
 
     def __init__(self, study: Study, runs: Path = Path("results/runs"), data: Path = Path("results/data")):
-        self.study, self.runs, self.data = study, runs, data
-        self.fingerprints = _fingerprints(study, data)
-        self._configs: dict[tuple[str, str], dict] = {}
+        self.runs, self.data = runs, data
+        self.recipes = Recipes(study, prepared_fingerprints(study, data))
 
-    def find(self, run: Run) -> Record | None:
+    def find(self, run: Run) -> dict[str, Any] | None:
         """The run's current record: in its place, or kept until the rest of its pack is done.
 
         Raises
@@ -85,39 +56,4 @@ class CurrentRecords:
 
     def current(self, run: Run, record: Mapping[str, Any]) -> bool:
         """Whether a record is what training this run now would give."""
-        if run.dataset == "toy":
-            config, hparams = self._config(run), self.study.toy_hparams(run.variant)
-            return is_current(record, config, hparams, _toy_data(run.seed), "toy.train")
-        data = self.fingerprints.get(self.study.prepared(run.dataset))
-        return is_current(record, self._config(run), self.study.hparams(run), data)
-
-    def _config(self, run: Run) -> dict:
-        key = run.dataset, run.variant
-        if key not in self._configs:
-            toy = run.dataset == "toy"
-            self._configs[key] = self.study.toy_config(run.variant) if toy else self.study.config(*key)
-        return self._configs[key]
-
-
-def _fingerprints(study: Study, data: Path) -> dict[str, str]:
-    """Fingerprints of the prepared data sets, by name."""
-    found = {}
-    for name in study.datasets:
-        card = data / name / "card.json"
-        if card.exists():
-            try:
-                found[name] = json.loads(card.read_bytes())["fingerprint"]
-            except (OSError, ValueError, KeyError, TypeError, RecursionError):
-                found[name] = None
-            if not isinstance(found[name], str):
-                raise InputError(
-                    f"{card}: not the card of a prepared data set; delete it, then "
-                    f"`snakemake --cores 1 results/data/{name}/card.json`"
-                )
-    return found
-
-
-def _toy_data(seed: int) -> str:
-    from tsdg.toy.job import data_fingerprint
-
-    return data_fingerprint(seed)
+        return self.recipes.of(run).difference(Recipe.recorded(record)) is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,9 @@ from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError, nearest
 from tsdg.methods.plugins import blamed
 from tsdg.runs import record as records
-from tsdg.runs.current import STAGING, is_current
+from tsdg.runs.current import STAGING
 from tsdg.runs.machine import keep_freed_memory
+from tsdg.runs.recipe import Recipe, Recipes
 from tsdg.runs.training import Progress, choose_device, train
 from tsdg.study.run import Run, run_path
 from tsdg.study.study import Study
@@ -38,9 +39,6 @@ def train_job(
 ) -> list[Path]:
     """Train every target, seed and draw of a variant that has no valid record yet.
 
-    Finished records wait in a folder of their own and move to their places when all of the job are done: a
-    killed job finds them there when it is called again.
-
     Returns
     -------
     list of Path
@@ -49,95 +47,125 @@ def train_job(
     prepared = WindowedDataset.load(data)
     name = dataset or prepared.card["name"]
     config = study.config(name, variant)
-    for target in targets:
-        if target not in config["domains"]:
-            raise InputError(
-                f"target {target!r} is not a domain of {name}{nearest(target, config['domains'])}; "
-                f"there are {', '.join(config['domains'])}"
-            )
-    runs = list(dict.fromkeys(Run(name, variant, *rest) for rest in product(targets, seeds, draws)))
-    out.mkdir(parents=True, exist_ok=True)
-    hparams = {run: study.hparams(run) for run in runs}
-
-    def valid(run: Run, folder: Path) -> bool:
-        return not force and _is_current(folder, run, config, hparams[run], prepared)
-
-    def place(run: Run) -> Path | None:
-        return next((folder for folder in (out, out / STAGING) if valid(run, folder)), None)
-
-    places = {run: place(run) for run in runs}
-    missing = [run for run in runs if places[run] is None]
-    if len(missing) < len(runs):
-        print(f"{len(runs) - len(missing)} of {len(runs)} runs are recorded already", flush=True)
-    if missing:
-        chosen = choose_device(device or study.params["device"])
-        if chosen.type == "cpu":
-            torch.set_num_threads(threads)
-            keep_freed_memory()
+    _check_targets(targets, name, config["domains"])
+    recipes = Recipes(study, {study.prepared(name): prepared.fingerprint})
+    runs = [Run(name, variant, *rest) for rest in product(targets, seeds, draws)]
+    job = Job(runs, recipes, out, force=force)
+    if missing := job.missing:
+        chosen = _device(device or study.params["device"], threads)
         print(
             f"{variant} on {chosen.type}: {len(missing)} run(s) of {config['iterations']} iterations, "
             f"evaluated every {config['evaluate_every']}; records go to {out}",
             flush=True,
         )
-        staging = out / STAGING if len(runs) > 1 else out
-
-        def finished(run: Run, record: Mapping[str, Any]) -> None:
-            places[run] = place(run)  # the same job, cancelled on a cluster and still ending, may be faster
-            if places[run] is None:
-                records.write(staging / run_path(run), record)
-                places[run] = staging
-
         method = config["method"]
         with blamed(methods.get(method), method), Report(len(missing), config["iterations"]) as progress:
             train(
-                prepared, missing, config, [hparams[run] for run in missing],
-                device=chosen, progress=progress, finished=finished,
+                prepared, missing, config, [recipes.of(run).hparams for run in missing],
+                device=chosen, progress=progress, finished=job.keep,
             )  # fmt: skip
-    paths = [out / run_path(run) for run in runs]
-    for run, path in zip(runs, paths, strict=True):
-        if places[run] == out / STAGING:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                (out / STAGING / run_path(run)).replace(path)
-            except FileNotFoundError:
-                if not path.exists():  # otherwise the same job, left over from a killed Snakemake, was faster
-                    raise
-    _remove_empty(out / STAGING, runs)
-    for path in paths:
-        if diverged_at := records.read(path).get("diverged_at"):
-            print(f"{path}: diverged at iteration {diverged_at}; selection ranks it last")
-    return paths
+    return job.finish()
 
 
-def _remove_empty(staging: Path, runs: Sequence[Run]) -> None:
-    """Remove the staging folders of some runs where nothing is left; other jobs may be doing the same."""
+def _check_targets(targets: Sequence[str], dataset: str, domains: Sequence[str]) -> None:
+    for target in targets:
+        if target not in domains:
+            raise InputError(
+                f"target {target!r} is not a domain of {dataset}{nearest(target, domains)}; "
+                f"there are {', '.join(domains)}"
+            )
+
+
+def _device(name: str, threads: int) -> torch.device:
+    """The device, made ready."""
+    chosen = choose_device(name)
+    if chosen.type == "cpu":
+        torch.set_num_threads(threads)
+        keep_freed_memory()
+    return chosen
+
+
+class Job:
+    """Some runs, and where the valid record of each lies.
+
+    Those of several runs are kept in a folder of their own and move to their places when all are done: a
+    killed job finds them there when it is called again.
+
+    Parameters
+    ----------
+    runs : iterable of Run
+    recipes : Recipes
+    out : Path
+        Folder of records.
+    force : bool
+        Take no record for valid.
+    """
+
+    def __init__(self, runs: Iterable[Run], recipes: Recipes, out: Path, *, force: bool = False):
+        self.runs = list(dict.fromkeys(runs))
+        self.recipes, self.out, self.force = recipes, out, force
+        self.kept = out / STAGING
+        out.mkdir(parents=True, exist_ok=True)
+        self.folders = {run: self._find(run) for run in self.runs}
+        if recorded := len(self.runs) - len(self.missing):
+            print(f"{recorded} of {len(self.runs)} runs are recorded already", flush=True)
+
+    @property
+    def missing(self) -> list[Run]:
+        """Runs without a valid record."""
+        return [run for run, folder in self.folders.items() if folder is None]
+
+    def keep(self, run: Run, record: Mapping[str, Any]) -> None:
+        """Write the record of a run that is done."""
+        folder = self._find(run)  # the same job, cancelled on a cluster and still ending, may be faster
+        if folder is None:
+            folder = self.kept if len(self.runs) > 1 else self.out
+            records.write(folder / run_path(run), record)
+        self.folders[run] = folder
+
+    def finish(self) -> list[Path]:
+        """Move what was kept to its place, say what diverged, and return the records' paths."""
+        paths = [self.out / run_path(run) for run in self.runs]
+        for run, path in zip(self.runs, paths, strict=True):
+            if self.folders[run] == self.kept:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                try:
+                    (self.kept / run_path(run)).replace(path)
+                except FileNotFoundError:
+                    if not path.exists():  # else the same job, left over from a killed Snakemake, was faster
+                        raise
+        _remove_empty(self.kept, self.runs)
+        for path in paths:
+            if diverged_at := records.read(path).get("diverged_at"):
+                print(f"{path}: diverged at iteration {diverged_at}; selection ranks it last", flush=True)
+        return paths
+
+    def _find(self, run: Run) -> Path | None:
+        """The folder with a record of exactly this run's recipe."""
+        return next((folder for folder in (self.out, self.kept) if self._is_valid(folder, run)), None)
+
+    def _is_valid(self, folder: Path, run: Run) -> bool:
+        path = folder / run_path(run)
+        try:
+            record = records.read(path)
+            records.check_run(path, record, run)
+        except InputError:
+            return False
+        return not self.force and self.recipes.of(run).difference(Recipe.recorded(record)) is None
+
+
+def _remove_empty(kept: Path, runs: Sequence[Run]) -> None:
+    """Remove the folders of some kept records where nothing is left; other jobs may be doing the same."""
     for run in runs:
-        for folder in (staging / run_path(run)).parents:
+        for folder in (kept / run_path(run)).parents:
             try:
                 folder.rmdir()
             except FileNotFoundError:
                 pass
             except OSError:  # not empty
                 break
-            if folder == staging:
+            if folder == kept:
                 break
-
-
-def _is_current(
-    folder: Path,
-    run: Run,
-    config: Mapping[str, Any],
-    hparams: Mapping[str, float],
-    prepared: WindowedDataset,
-) -> bool:
-    """Whether there is a record of this run with exactly this configuration, data and code."""
-    path = folder / run_path(run)
-    try:
-        record = records.read(path)
-        records.check_run(path, record, run)
-    except InputError:
-        return False
-    return is_current(record, config, hparams, prepared.fingerprint)
 
 
 class Report(Progress):

@@ -29,7 +29,7 @@ TAIL = 5  # lines
 def job_log(identity: str | None = None) -> Iterator[None]:
     """Make standard output a job's log, if it is a file: locked, and with a first and a last line.
 
-    `identity`, see `tsdg.study.jobs.job_identity`, stands in the first line.
+    `identity`, see `tsdg.runs.recipe.Recipes.identity`, stands in the first line.
     """
     if not _is_file(sys.stdout):
         yield
@@ -59,7 +59,7 @@ def state(
     ----------
     log : Path
     identity : str, optional
-        Of the job, see `tsdg.study.jobs.job_identity`: the log of another one is as good as absent.
+        Of the job, see `tsdg.runs.recipe.Recipes.identity`: the log of another one is as good as absent.
         A log without one is taken.
 
     Returns

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from tsdg.data import toy
 from tsdg.data.windows import CARD, WindowedDataset, write
 from tsdg.errors import InputError, nearest
 from tsdg.runs import record as records
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 START = 6.0  # seconds of a job before it trains
 SYNTHETIC_WINDOWS = 200  # of a domain
 WARM_UP, MEASURED = 2, 7  # iterations of a probe, or blocks of them
-TOY, TOTAL = "toy", "in all"
+TOTAL = "in all"
 
 Rates = dict[tuple[str, str], float]
 
@@ -55,9 +56,7 @@ def chosen_tables(study: Study, names: Iterable[str]) -> dict[str, list[Run]]:
     InputError
         A name is no table.
     """
-    known = {table: study.table_runs(table) for table in study.tables}
-    if "toy" in study.params and TOY not in known:
-        known[TOY] = study.toy_runs()
+    known = study.wanted
     wanted = list(dict.fromkeys(Path(name).stem for name in names)) or list(known)
     for name in wanted:
         if name not in known:
@@ -116,8 +115,7 @@ def _is_kept(found: CurrentRecords, run: Run) -> bool:
 
 def _seconds(study: Study, runs: Sequence[Run], first: Run, rates: Rates) -> float:
     """Seconds that some runs, alike the first of their job, train."""
-    toy = first.dataset == TOY
-    iterations = (study.toy if toy else study.config(first.dataset, first.variant))["iterations"]
+    iterations = study.config(first.dataset, first.variant)["iterations"]
     return len(runs) * iterations * rates.get((first.dataset, first.variant), np.nan)
 
 
@@ -128,7 +126,7 @@ def recorded_rates(study: Study, tables: dict[str, list[Run]], folder: Path) -> 
     for run in dict.fromkeys(run for runs in tables.values() for run in runs):
         key = run.dataset, run.variant
         if key not in configs:
-            configs[key] = study.toy_config(run.variant) if run.dataset == TOY else study.config(*key)
+            configs[key] = study.config(*key)
         path = folder / run_path(run)
         if not path.exists():
             continue
@@ -169,7 +167,7 @@ def probed_rates(
     rates: Rates = {}
     with tempfile.TemporaryDirectory(prefix="tsdg-probe-") as scratch:
         for dataset, variant in dict.fromkeys(
-            (run.dataset, run.variant) for runs in tables.values() for run in runs if run.dataset != TOY
+            (run.dataset, run.variant) for runs in tables.values() for run in runs if run.dataset != toy.NAME
         ):
             folder = data / study.prepared(dataset)
             if not (folder / CARD).exists():

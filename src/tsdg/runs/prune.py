@@ -11,9 +11,7 @@ from tsdg.study.study import Study
 
 def unwanted(study: Study, folder: Path) -> list[Path]:
     """Records, those of unfinished packs included, whose run is in no table and not in the toy study."""
-    wanted = {run for table in study.tables for run in study.table_runs(table)}
-    if "toy" in study.params:
-        wanted |= set(study.toy_runs())
+    wanted = {run for runs in study.wanted.values() for run in runs}
     found = []
     for path in sorted([*folder.glob("*/*/*/seed*/*.json"), *folder.glob(f"{STAGING}/*/*/*/seed*/*.json")]):
         try:

@@ -25,8 +25,8 @@ import pandas as pd
 from tsdg.errors import InputError
 from tsdg.runs import log as joblog
 from tsdg.runs.current import CurrentRecords
-from tsdg.runs.plan import TOTAL, TOY
-from tsdg.study.jobs import TrainingJob, draw_name, job_identity, training_jobs
+from tsdg.runs.plan import TOTAL
+from tsdg.study.jobs import command, training_jobs
 from tsdg.study.run import Run, run_path
 from tsdg.study.study import Study
 
@@ -88,7 +88,7 @@ def status(
                 record = found.find(run)
             except InputError as error:
                 states[run] = "failed"
-                again = _command(study, found, TrainingJob(job.log, (run,)), options)
+                again = _command(study, found, [run], options)
                 failures.append(Failure(str(error), [], again))
                 continue
             if record is None:
@@ -96,10 +96,12 @@ def status(
             else:
                 states[run] = "done" if record["status"] == "finished" else "diverged"
         if open_:
-            of_log = joblog.state(log, job_identity(study, job.runs))
+            of_log = joblog.state(log, found.recipes.identity(job.runs))
             states |= {run: _state(of_log, found.runs / run_path(run)) for run in open_}
             if any(states[run] == "failed" for run in open_):
-                failures.append(Failure(str(log), joblog.tail(log), _command(study, found, job, options)))
+                failures.append(
+                    Failure(str(log), joblog.tail(log), _command(study, found, job.runs, options))
+                )
     return Status(states, failures)
 
 
@@ -111,19 +113,10 @@ def _state(log: str, record: Path) -> str:
     return "failed" if log == "broken" and not record.exists() else "waiting"
 
 
-def _command(study: Study, found: CurrentRecords, job: TrainingJob, options: Sequence[str]) -> str:
-    """The command that trains what a job has not recorded."""
-    first = job.runs[0]
-    seeds = dict.fromkeys(str(run.seed) for run in job.runs)
-    if first.dataset == TOY:
-        words = ["tsdg", "toy", "train", "--variant", first.variant, "--seed", *seeds]
-        return shlex.join([*words, *options])
-    targets = dict.fromkeys(run.target for run in job.runs)
-    drawn = dict.fromkeys(draw_name(run.draw) for run in job.runs)
-    data = found.data / study.prepared(first.dataset)
-    words = ["--data", str(data), "--dataset", first.dataset, "--variant", first.variant]
-    words += ["--target", *targets, "--seed", *seeds, "--draw", *drawn]
-    return shlex.join(["tsdg", "train", *words, *options])
+def _command(study: Study, found: CurrentRecords, runs: Sequence[Run], options: Sequence[str]) -> str:
+    """The command that trains what some runs lack of records."""
+    data = found.data / study.prepared(runs[0].dataset)
+    return shlex.join([*command(runs, str(data)), *options])
 
 
 def text(seen: Status, tables: dict[str, list[Run]]) -> str:

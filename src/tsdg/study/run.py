@@ -1,11 +1,13 @@
 """A run: one training of the study, and the path of its record."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import total_ordering
 from pathlib import PurePath
 
 from tsdg.errors import InputError
+
+RECORD = "{dataset}/{variant}/{target}/seed{seed}/{draw}.json"
 
 
 @total_ordering
@@ -58,10 +60,19 @@ def draw_order(draw: int | str) -> int:
     return -1 if draw == "fixed" else int(draw)
 
 
+def draw_name(draw: int | str) -> str:
+    """A draw as it stands in paths: ``hp3``, or ``fixed``."""
+    return "fixed" if draw == "fixed" else f"hp{draw}"
+
+
 def run_path(run: Run) -> str:
     """Path of a run's record below the folder of records, such as ``bearings/erm/B/seed0/hp3.json``."""
-    draw = "fixed" if run.draw == "fixed" else f"hp{run.draw}"
-    return f"{run.dataset}/{run.variant}/{run.target}/seed{run.seed}/{draw}.json"
+    return filled(RECORD, run)
+
+
+def filled(pattern: str, run: Run) -> str:
+    """A path with what of a run stands in braces, as in `RECORD`."""
+    return pattern.format(**asdict(run) | {"draw": draw_name(run.draw)})
 
 
 def parse_run_path(path: str | PurePath) -> Run:
@@ -69,8 +80,6 @@ def parse_run_path(path: str | PurePath) -> Run:
     parts = PurePath(path).as_posix().split("/")[-5:]
     match = re.fullmatch(r"seed(\d+)/(?:hp(\d+)|(fixed))\.json", "/".join(parts[3:]))
     if len(parts) != 5 or match is None:
-        raise InputError(
-            f"{path}: not a run record's path, which is {{dataset}}/{{variant}}/{{target}}/seed0/hp0.json"
-        )
+        raise InputError(f"{path}: not a run record's path, which is {RECORD}")
     seed, number, fixed = match.groups()
     return Run(parts[0], parts[1], parts[2], int(seed), fixed or int(number))

@@ -6,12 +6,10 @@ valid: an unknown key or value is an error that names its place and the nearest 
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
 from itertools import product
@@ -140,6 +138,8 @@ class Study:
 
     def prepared(self, name: str) -> str:
         """The data set whose prepared data a data set uses: itself, or the one that it is derived of."""
+        if name == toy.NAME:
+            return name
         return _entry(self.datasets, name, "data set").get("of", name)
 
     def variant(self, name: str) -> dict[str, Any]:
@@ -157,8 +157,20 @@ class Study:
             for panel in _panels(self.table(table))
         ]
 
+    def row(self, dataset: str, variant: str) -> dict[str, Any]:
+        """A variant's entry; the toy study has variants of its own."""
+        if dataset == toy.NAME:
+            return _entry(self.toy["variants"], variant, "variant of the toy study")
+        return self.variant(variant)
+
+    def loop(self, dataset: str) -> str:
+        """Module of the training loop, named without ``tsdg.``."""
+        return "toy.train" if dataset == toy.NAME else "runs.training"
+
     def config(self, dataset: str, variant: str) -> dict[str, Any]:
         """Everything that decides a variant's trainings on a data set, but target, seed and draw."""
+        if dataset == toy.NAME:
+            return self._toy_config(variant)
         data, row = self.dataset(dataset), self.variant(variant)
         method = methods.get(row["method"])
         clusters = row.get("clusters", data.get("clusters"))
@@ -204,14 +216,22 @@ class Study:
 
     def hparams(self, run: Run) -> dict[str, float]:
         """Hyperparameters of a run."""
-        return self.hparams_of(run.variant, run.draw)
+        return self.hparams_of(run.dataset, run.variant, run.draw)
 
-    def hparams_of(self, variant: str, number: int | str) -> dict[str, float]:
+    def hparams_of(self, dataset: str, variant: str, number: int | str) -> dict[str, float]:
         """Hyperparameters of a variant's draw."""
-        row = self.variant(variant)
+        return self._drawn(self.row(dataset, variant), number)
+
+    def _drawn(self, row: Mapping[str, Any], number: int | str) -> dict[str, float]:
         search = methods.get(row["method"]).search
         drawn = draw(search, number, seed=self.params["seed"], method=row["method"])
         return drawn | row.get("hparams", {})
+
+    def hparams_rule(self, dataset: str, variant: str) -> dict[str, Any]:
+        """What the hyperparameters of all draws follow from: a variant's own, and the seed of those drawn."""
+        drawn = dataset != toy.NAME and self.protocol["draws"] != "fixed" and self.search(variant)
+        own = self.row(dataset, variant).get("hparams", {})
+        return {"own": own, "seed": self.params["seed"] if drawn else None}
 
     @cached_property
     def toy(self) -> dict[str, Any]:
@@ -221,47 +241,29 @@ class Study:
         protocol = self.params["protocols"][self.params["protocol"]]
         return self.params["toy"] | {"seeds": protocol.get("toy_seeds", self.params["toy"]["seeds"])}
 
-    def toy_config(self, variant: str) -> dict[str, Any]:
-        """Everything that decides a variant's toy trainings, but the seed.
-
-        Training settings are those of the study; what a protocol changes of them is not meant for toy data.
-        """
-        row = _entry(self.toy["variants"], variant, "variant of the toy study")
+    def _toy_config(self, variant: str) -> dict[str, Any]:
+        """Training settings are those of the study; what a protocol changes of them is not for toy data."""
+        row = self.row(toy.NAME, variant)
         method = methods.get(row["method"])
-        clusters = row.get("clusters")
         sources: dict[str, dict] = {name: {} for name in toy.SOURCES}  # no metadata
         shared = ("batch_size", "learning_rate", "weight_decay", "decay_at", "decay")
         return {
             "method": row["method"],
             "forward": row.get("forward", method.forward_default),
             "options": row.get("options", {}),
-            "clusters": _clusters("toy", sources, clusters) if method.uses_clusters else None,
+            "clusters": _clusters(toy.NAME, sources, row.get("clusters")) if method.uses_clusters else None,
             **{key: self.params["training"][key] for key in shared},
             "iterations": self.toy["iterations"],
             "risk_threshold": self.toy["risk_threshold"],
             "protocol": self.params["protocol"],
         }
 
-    def toy_hparams(self, variant: str) -> dict[str, float]:
-        """Hyperparameters of a variant's toy trainings: the published ones and its own."""
-        row = _entry(self.toy["variants"], variant, "variant of the toy study")
-        published = draw(methods.get(row["method"]).search, "fixed", seed=0, method=row["method"])
-        return published | row.get("hparams", {})
-
-    def toy_runs(self) -> list[Run]:
-        """Runs of the toy study."""
-        return [
-            Run("toy", variant, toy.TARGET, seed, "fixed")
-            for variant in self.toy["variants"]
-            for seed in range(self.toy["seeds"])
-        ]
-
     def hparams_table(self) -> pd.DataFrame:
         """Hyperparameters of every variant and draw of the protocol: columns variant, draw, hparam, value."""
         rows = []
         for variant in self.variants:
             for number in self.draws(variant):
-                values = self.hparams_of(variant, number)
+                values = self._drawn(self.variant(variant), number)
                 rows += [(variant, number, name, value) for name, value in values.items()]
         return pd.DataFrame(rows, columns=["variant", "draw", "hparam", "value"])
 
@@ -274,8 +276,17 @@ class Study:
             for target, seed, number in product(targets, range(self.protocol["seeds"]), self.draws(variant))
         ]
 
+    @property
+    def wanted(self) -> dict[str, list[Run]]:
+        """Runs that the study needs: those of each table, and those of the toy study under its name."""
+        names = [*self.tables, *([toy.NAME] if "toy" in self.params else [])]
+        return {name: self.table_runs(name) for name in names}
+
     def table_runs(self, table: str) -> list[Run]:
-        """Runs that a table needs."""
+        """Runs that a table needs; under its name, those of the toy study."""
+        if table == toy.NAME:
+            wanted = product(self.toy["variants"], [toy.TARGET], range(self.toy["seeds"]), ["fixed"])
+            return [Run(toy.NAME, *run) for run in wanted]
         rows = self.table(table)["rows"]
         return [
             run for panel in self.panels(table) for run in self.runs(panel["dataset"], rows, panel["targets"])
@@ -364,18 +375,6 @@ class Study:
         ranking = ["ranking"] if "ranking" in self.params else []
         return [*DATA_TABLES, *toy_tables, *self.tables, *ranking]
 
-    def identity(self, dataset: str, variant: str) -> str:
-        """Text that changes exactly when a variant's results on a data set may, its code and data aside.
-
-        The same for every target, seed and draw, however runs are packed: their numbers are part of a
-        record's path, and with what stands here they decide the hyperparameters.
-        """
-        config = {key: value for key, value in self.config(dataset, variant).items() if key != "protocol"}
-        drawn = self.protocol["draws"] != "fixed" and self.search(variant)
-        seed = self.params["seed"] if drawn else None
-        own = self.variant(variant).get("hparams", {})
-        return json.dumps({"config": config, "hparams": own, "seed": seed}, sort_keys=True)
-
     def dump(self) -> str:
         """The study with its overrides, as YAML that `load` reads."""
         return yaml.safe_dump(self.params, sort_keys=False, allow_unicode=True)
@@ -404,8 +403,8 @@ class Study:
             _check_variant(f"toy.variants.{name}", row)
             if methods.get(row["method"]).uses_clusters and "clusters" not in row:
                 raise InputError(f"toy.variants.{name}: {row['method']} needs clusters, e.g. [[A, B], [C]]")
-            self.toy_config(name)
-        if "toy" in self.params and "toy" in self.datasets:
+            self.config(toy.NAME, name)
+        if "toy" in self.params and toy.NAME in self.datasets:
             raise InputError("datasets.toy: the toy study's records have that name; choose another")
         for name in self.params.get("toy", {}).get("ours", []):
             _known(name, self.toy["variants"], "toy.ours", "variant of the toy study")
@@ -576,29 +575,6 @@ def _clusters(
     keys = [tuple(metadata[field] for field in clusters) for metadata in domains.values()]
     order = list(dict.fromkeys(keys))
     return {name: order.index(key) for name, key in zip(domains, keys, strict=True)}
-
-
-@dataclass(frozen=True)
-class PackShape:
-    """Targets and draws of the runs that one training job takes, for a given seed."""
-
-    targets: tuple[str, ...]
-    draws: tuple[int | str, ...]
-
-
-def pack_shapes(targets: Sequence[str], draws: Sequence[int | str], size: int) -> list[PackShape]:
-    """Divide a variant's runs of one seed into jobs of at most ``size`` runs.
-
-    A job takes as many targets as fit, and of these a block of draws: 1, 2, 4, 5, 10 or a multiple of 20. The
-    blocks depend on the targets and ``size`` alone, so that more seeds, or draws beyond a whole number of
-    blocks (20, say), leave the earlier jobs as they are.
-    """
-    together = min(size, len(targets))
-    room = size // together
-    block = max(n for n in (1, 2, 4, 5, 10, room // 20 * 20) if n <= room)
-    blocks = [tuple(draws[start : start + block]) for start in range(0, len(draws), block)]
-    groups = [tuple(targets[start : start + together]) for start in range(0, len(targets), together)]
-    return [PackShape(group, part) for part in blocks for group in groups]
 
 
 def _entry(entries: Mapping[str, dict], name: str, kind: str) -> dict:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 from scipy.stats import spearmanr
 
-from tsdg.data.toy import CYCLES, DOMAINS, LENGTH, SOURCES
+from tsdg.data.toy import CYCLES, DOMAINS, LENGTH, NAME, SOURCES
 from tsdg.errors import InputError
 from tsdg.results.tables import document, escape, row, write
 from tsdg.runs import record as records
@@ -38,7 +38,7 @@ def runs(study: Study, folder: str | Path) -> pd.DataFrame:
         Where there is no result the numbers are empty.
     """
     rows = []
-    for run in study.toy_runs():
+    for run in study.table_runs(NAME):
         label = study.toy["variants"][run.variant]["label"]
         path = Path(folder) / run_path(run)
         record = None

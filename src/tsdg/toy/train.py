@@ -6,7 +6,6 @@ seed has data, initial weights and minibatches of its own, the same for every va
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -18,7 +17,7 @@ from torch import Tensor
 
 import tsdg
 from tsdg import methods
-from tsdg.data.toy import CHANNELS, CLASSES, LENGTH, SOURCES, TARGET, Samples, generate
+from tsdg.data.toy import CHANNELS, CLASSES, LENGTH, SOURCES, TARGET, fingerprint, generate
 from tsdg.learning import metrics, networks
 from tsdg.methods import Method
 from tsdg.runs.fingerprint import code_fingerprint
@@ -101,14 +100,6 @@ def train(run: Run, config: Mapping[str, Any], hparams: Mapping[str, float]) -> 
         "checkpoints": [checkpoint],
         "divergence": _divergences({name: z.numpy() for name, z in features.items()}, run.seed),
     }
-
-
-def fingerprint(data: Mapping[str, Samples]) -> str:
-    """SHA-256 over the samples."""
-    digest = hashlib.sha256()
-    for name, samples in data.items():
-        digest.update(name.encode() + samples.x.tobytes() + samples.y.tobytes())
-    return digest.hexdigest()
 
 
 def _method(run: Run, config: Mapping[str, Any], hparams: Mapping[str, float]) -> Method:

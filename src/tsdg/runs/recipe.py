@@ -1,0 +1,152 @@
+"""What decides a training: its settings, hyperparameters, code and data, as one object.
+
+Planning, the logs of jobs, the rules of the workflow, bundles, and whoever asks if a record is still of the
+study go by it.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from tsdg.data import toy
+from tsdg.errors import InputError
+from tsdg.runs.fingerprint import code_fingerprint
+from tsdg.study.run import Run, run_path
+from tsdg.study.study import Study
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What decides a training but its target and seed: where two are equal, so are the numbers.
+
+    Attributes
+    ----------
+    config : mapping
+        Settings, see `tsdg.study.study.Study.config`. The protocol's name, which is in it, decides nothing.
+    hparams : mapping
+        Hyperparameters of the run. In the recipe of all runs of a variant, the rule that they follow.
+    code : str
+        Fingerprint of the code, see `tsdg.runs.fingerprint`.
+    data : str or None
+        Fingerprint of the prepared data; None where there are none to compare with.
+    """
+
+    config: Mapping[str, Any]
+    hparams: Mapping[str, Any]
+    code: str
+    data: str | None = None
+
+    @classmethod
+    def recorded(cls, record: Mapping[str, Any]) -> "Recipe":
+        """The recipe that a record was made by."""
+        code, data = record["code"]["fingerprint"], record["data"]["fingerprint"]
+        return cls(record["config"], record["hparams"], code, data)
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """What of the study decides, as JSON gives it back."""
+        config = {key: value for key, value in self.config.items() if key != "protocol"}
+        return json.loads(json.dumps({"config": config, "hparams": dict(self.hparams)}))
+
+    @property
+    def text(self) -> str:
+        """The settings as text: another text, another training."""
+        return json.dumps(self.settings, sort_keys=True)
+
+    def difference(self, recorded: "Recipe") -> str | None:
+        """How the recipe that a record was made by differs from this one, in words; None if it does not."""
+        if found := _difference(self.settings, recorded.settings):
+            return found
+        if self.data not in (None, recorded.data):
+            return "it was trained on other data"
+        if self.code != recorded.code:
+            return "it was trained by other code"
+        return None
+
+
+def _difference(own: Any, recorded: Any, place: str = "") -> str | None:
+    """The first place where two trees differ, in words."""
+    if isinstance(own, dict) and isinstance(recorded, dict):
+        for key in sorted({*own, *recorded}):
+            inner = f"{place}.{key}" if place else key
+            if key not in own or key not in recorded:
+                return f"{'the record' if key in own else 'the study'} has no {inner}"
+            if found := _difference(own[key], recorded[key], inner):
+                return found
+        return None
+    return None if own == recorded else f"{place} was {recorded!r:.40} and is {own!r:.40}"
+
+
+class Recipes:
+    """The recipes of a study.
+
+    Parameters
+    ----------
+    study : Study
+    data : mapping
+        Fingerprints of prepared data sets by name, see `prepared_fingerprints`.
+    """
+
+    def __init__(self, study: Study, data: Mapping[str, str] | None = None):
+        self.study, self.data = study, data or {}
+        self._configs: dict[tuple[str, str], dict[str, Any]] = {}
+
+    def of(self, run: Run) -> Recipe:
+        """The recipe of a run."""
+        recipe = self.of_draw(run.dataset, run.variant, run.draw)
+        return replace(recipe, data=_generated(run.seed)) if run.dataset == toy.NAME else recipe
+
+    def of_draw(self, dataset: str, variant: str, draw: int | str) -> Recipe:
+        """The recipe of a draw on prepared data, whatever the target and seed."""
+        hparams = self.study.hparams_of(dataset, variant, draw)
+        return self._recipe(dataset, variant, hparams, self.data.get(self.study.prepared(dataset)))
+
+    def of_variant(self, dataset: str, variant: str) -> Recipe:
+        """The recipe of all of a variant's runs, data aside: it knows no number of seeds and draws."""
+        return self._recipe(dataset, variant, self.study.hparams_rule(dataset, variant), None)
+
+    def identity(self, runs: Iterable[Run]) -> str:
+        """A short hash of a job's settings and runs: two studies' jobs may have logs of one name."""
+        runs = sorted(set(runs))
+        text = json.dumps([self.of_variant(runs[0].dataset, runs[0].variant).text, *map(run_path, runs)])
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    def _recipe(self, dataset: str, variant: str, hparams: Mapping[str, Any], data: str | None) -> Recipe:
+        key = dataset, variant
+        if key not in self._configs:
+            self._configs[key] = self.study.config(*key)
+        config = self._configs[key]
+        return Recipe(config, hparams, code_fingerprint(config["method"], self.study.loop(dataset)), data)
+
+
+@cache
+def _generated(seed: int) -> str:
+    return toy.fingerprint(toy.generate(seed))
+
+
+def prepared_fingerprints(study: Study, folder: Path) -> dict[str, str]:
+    """Fingerprints of the prepared data sets that there are, by name.
+
+    Raises
+    ------
+    InputError
+        The card of a prepared data set is damaged.
+    """
+    found = {}
+    for name in study.datasets:
+        card = folder / name / "card.json"
+        if card.exists():
+            try:
+                found[name] = json.loads(card.read_bytes())["fingerprint"]
+            except (OSError, ValueError, KeyError, TypeError, RecursionError):
+                found[name] = None
+            if not isinstance(found[name], str):
+                raise InputError(
+                    f"{card}: not the card of a prepared data set; delete it, then "
+                    f"`snakemake --cores 1 results/data/{name}/card.json`"
+                )
+    return found
