@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from synthetic_records import make_record, metrics
 from tiny_study import PARAMS
-from tsdg.data.hhar.prepare import CSV, MODELS, USERS
 from tsdg.data.hhar.prepare import prepare as prepare_hhar
+from tsdg.data.hhar.raw import CSV, MODELS, USERS
 from tsdg.data.hhar.simulate import COLUMNS as HHAR_COLUMNS
 from tsdg.data.mimic3.prepare import prepare as prepare_mimic3
-from tsdg.data.mimic3.simulate import simulate_mimic3
-from tsdg.data.own.recordings import open_source
+from tsdg.data.mimic3.simulate import simulate
+from tsdg.data.own.raw import open_source
 from tsdg.data.split import TRAIN, UNUSED, VALIDATION, split
 from tsdg.data.windows import FILES
 from tsdg.results.selection import read_csv, select, write_csv
@@ -223,8 +223,8 @@ def test_own_recordings_do_not_depend_on_what_is_read_at_once(own, form) -> None
     @given(st.integers(1, 400))
     def in_blocks(size: int) -> None:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("tsdg.data.own.recordings._ROWS", size)
-            patch.setattr("tsdg.data.own.recordings._BYTES", 64 + size)
+            patch.setattr("tsdg.data.own.raw._ROWS", size)
+            patch.setattr("tsdg.data.own.raw._BYTES", 64 + size)
             assert own_recordings(own / f"data.{form}") == whole
 
     in_blocks()
@@ -265,14 +265,12 @@ def test_hhar_does_not_depend_on_what_is_read_at_once(tmp_path) -> None:
         parts.append(part)
     table = pd.concat(parts).sample(frac=1, random_state=0)[list(HHAR_COLUMNS)]
     table.to_csv(tmp_path / CSV, index=False)
-    prepared_in_blocks("tsdg.data.hhar.prepare", prepare_hhar, tmp_path, tmp_path, 256, 100_000)
+    prepared_in_blocks("tsdg.data.hhar.raw", prepare_hhar, tmp_path, tmp_path, 256, 100_000)
 
 
 def test_mimic3_does_not_depend_on_what_is_read_at_once(tmp_path) -> None:
-    simulate_mimic3(tmp_path / "raw", patients=100)
-    prepared_in_blocks(
-        "tsdg.data.mimic3.prepare", prepare_mimic3, tmp_path / "raw", tmp_path, 4096, 1_000_000
-    )
+    simulate(tmp_path / "raw", patients=100)
+    prepared_in_blocks("tsdg.data.mimic3.raw", prepare_mimic3, tmp_path / "raw", tmp_path, 4096, 1_000_000)
 
 
 # -------------------------------------------------------------------------------- selection is order-free

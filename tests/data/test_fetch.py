@@ -10,11 +10,10 @@ from types import SimpleNamespace
 import pytest
 
 from tsdg.commands.main import main
-from tsdg.data import fetch
-from tsdg.data.bearings.simulate import simulate_bearings
-from tsdg.data.fetch import fetch_bearings, fetch_hhar
-from tsdg.data.hhar import prepare as hhar
-from tsdg.data.hhar.simulate import simulate_hhar
+from tsdg.data.bearings import fetch as bearings
+from tsdg.data.bearings.simulate import simulate as simulate_bearings
+from tsdg.data.hhar import fetch as hhar
+from tsdg.data.hhar.simulate import simulate as simulate_hhar
 from tsdg.errors import InputError
 
 pytest.importorskip("pooch")
@@ -45,7 +44,7 @@ def server(tmp_path, monkeypatch):
 
     known = "".join(f"{n},{hashlib.sha256(MAT + n.encode()).hexdigest()}\n" for n in ("97", "105", "106"))
     (tmp_path / "known.csv").write_text("number,sha256\n" + known)
-    monkeypatch.setattr(fetch, "BEARINGS_SHA256", tmp_path / "known.csv")
+    monkeypatch.setattr(bearings, "SHA256", tmp_path / "known.csv")
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as httpd:
         threading.Thread(target=httpd.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{httpd.server_port}", asked
@@ -55,11 +54,11 @@ def server(tmp_path, monkeypatch):
 def test_only_what_is_missing_or_wrong_is_fetched(tmp_path, server):
     url, asked = server
     raw = tmp_path / "raw"
-    paths = fetch_bearings(raw, base_url=url, numbers=[105, 97, 98], progress=False)
+    paths = bearings.fetch(raw, base_url=url, numbers=[105, 97, 98], progress=False)
     assert [path.name for path in paths] == ["97.mat", "98.mat", "105.mat"]
     assert paths[2].read_bytes() == MAT + b"105"
     paths[0].write_bytes(b"cut off")
-    fetch_bearings(raw, base_url=url + "/", numbers=[105, 97, 98], progress=False)
+    bearings.fetch(raw, base_url=url + "/", numbers=[105, 97, 98], progress=False)
     assert asked == ["97", "98", "105", "97"]
     assert paths[0].read_bytes() == MAT + b"97"
 
@@ -67,7 +66,7 @@ def test_only_what_is_missing_or_wrong_is_fetched(tmp_path, server):
 def test_one_error_names_every_bad_file_and_the_good_ones_stay(tmp_path, server):
     raw = tmp_path / "raw"
     with pytest.raises(InputError) as caught:
-        fetch_bearings(raw, base_url=server[0], numbers=[97, 99, 105, 106, 107, 130], progress=False)
+        bearings.fetch(raw, base_url=server[0], numbers=[97, 99, 105, 106, 107, 130], progress=False)
     text = str(caught.value)
     assert "4 of 6" in text
     assert f"{server[0]}/99.mat: not the official file" in text
@@ -80,7 +79,7 @@ def test_one_error_names_every_bad_file_and_the_good_ones_stay(tmp_path, server)
 def test_a_dead_server_is_asked_twice_not_forty_times(tmp_path, server, monkeypatch):
     import requests
 
-    fetch_bearings(tmp_path / "raw", base_url=server[0], numbers=[105], progress=False)
+    bearings.fetch(tmp_path / "raw", base_url=server[0], numbers=[105], progress=False)
     tries = []
 
     def refuse(*args, **options):
@@ -89,14 +88,14 @@ def test_a_dead_server_is_asked_twice_not_forty_times(tmp_path, server, monkeypa
 
     monkeypatch.setattr(requests, "get", refuse)
     with pytest.raises(InputError, match="39 of 40"):
-        fetch_bearings(tmp_path / "raw", base_url=server[0], progress=False)
+        bearings.fetch(tmp_path / "raw", base_url=server[0], progress=False)
     assert len(tries) == 2
 
 
 def test_real_and_simulated_recordings_are_not_mixed(tmp_path, server):
     simulate_bearings(tmp_path / "raw", seconds=1)
     with pytest.raises(InputError, match=r"simulated recordings \(97\.mat"):
-        fetch_bearings(tmp_path / "raw", base_url=server[0], numbers=[97], progress=False)
+        bearings.fetch(tmp_path / "raw", base_url=server[0], numbers=[97], progress=False)
 
 
 @pytest.fixture
@@ -105,7 +104,7 @@ def archive(tmp_path, monkeypatch):
     with zipfile.ZipFile(tmp_path / "official.zip", "w") as file:
         file.writestr(f"Activity recognition exp/{hhar.CSV}", os.urandom(5000))
     content = (tmp_path / "official.zip").read_bytes()
-    monkeypatch.setattr(fetch, "HHAR_SHA256", hashlib.sha256(content).hexdigest())
+    monkeypatch.setattr(hhar, "SHA256", hashlib.sha256(content).hexdigest())
     state = SimpleNamespace(content=content, break_at=None, ranges=True, asked=[])
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -134,17 +133,17 @@ def archive(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("ranges", [True, False])
 def test_an_interrupted_archive_goes_on_where_it_was(tmp_path, archive, ranges, monkeypatch):
-    monkeypatch.setattr(fetch, "BLOCK", 1000)
+    monkeypatch.setattr(hhar, "BLOCK", 1000)
     archive.break_at, archive.ranges = 2000, ranges
     raw = tmp_path / "raw"
     with pytest.raises(InputError, match=r"broke off .* run the command again"):
-        fetch_hhar(raw, url=archive.url, progress=False)
+        hhar.fetch(raw, url=archive.url, progress=False)
     assert not (raw / hhar.ZIP).exists()
-    [path] = fetch_hhar(raw, url=archive.url, progress=False)
+    [path] = hhar.fetch(raw, url=archive.url, progress=False)
     assert path.read_bytes() == archive.content
     assert archive.asked == [None, "bytes=2000-" if ranges else None]
     assert os.listdir(raw) == [hhar.ZIP]
-    fetch_hhar(raw, url=archive.url, progress=False)
+    hhar.fetch(raw, url=archive.url, progress=False)
     assert len(archive.asked) == 2  # it is there
 
 
@@ -153,13 +152,13 @@ def test_another_archive_is_refused(tmp_path, archive):
     for content, words in ((b"<html>", "no zip archive"), (archive.content + b"x", "another SHA-256")):
         archive.content = content
         with pytest.raises(InputError, match=words):
-            fetch_hhar(raw, url=archive.url, progress=False)
+            hhar.fetch(raw, url=archive.url, progress=False)
         assert os.listdir(raw) == []
     with pytest.raises(InputError, match="not an http"):
-        fetch_hhar(raw, url="ftp://x", progress=False)
+        hhar.fetch(raw, url="ftp://x", progress=False)
     simulate_hhar(raw, rows=200_000)
     with pytest.raises(InputError, match="holds a simulated"):
-        fetch_hhar(raw, url=archive.url, progress=False)
+        hhar.fetch(raw, url=archive.url, progress=False)
 
 
 def test_mimic3_is_explained_not_fetched(tmp_path, capsys):

@@ -7,7 +7,8 @@ import pytest
 import yaml
 from tiny import STUDY, Workflow
 
-from tsdg.data.own.simulate import FILE, simulate_table
+from tsdg.data.own.raw import SIMULATED
+from tsdg.data.own.simulate import simulate
 
 ENTRY = {
     "kind": "table",
@@ -26,11 +27,11 @@ def own(tmp_path: Path) -> Workflow:
     """A workflow of recordings in one file."""
     workflow = Workflow(tmp_path)
     table = STUDY["tables"]["small"] | {"dataset": "mine"}
-    entry = ENTRY | {"raw": f"recordings/{FILE}"}
+    entry = ENTRY | {"raw": f"recordings/{SIMULATED}"}
     study = STUDY | {"datasets": {"mine": entry}, "tables": {"mine": table}, "figures": {}}
     del study["ranking"]
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
-    simulate_table(tmp_path / "recordings", people=3, seconds=6)
+    simulate(tmp_path / "recordings", people=3, seconds=6)
     return workflow
 
 
@@ -43,7 +44,7 @@ def test_from_a_file_to_its_table(own: Workflow) -> None:
     assert changed["prepare"] == 1
     assert changed["train"] >= 1
     # Where the file is not there, `all` has no table to make, and a folder's files are the inputs.
-    shutil.move(own.folder / "recordings" / FILE, own.folder / "recordings" / "1.csv")
+    shutil.move(own.folder / "recordings" / SIMULATED, own.folder / "recordings" / "1.csv")
     text = own.run("--dry-run", fails=True)
     assert "no table can be made: mine's raw files are not in recordings" in text
     (own.folder / "recordings/metadata.csv").write_text("file\n1.csv\n")

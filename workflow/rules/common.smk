@@ -17,8 +17,7 @@ from typing import NamedTuple
 
 import yaml
 
-from tsdg.data.raw import raw_files
-from tsdg.data.own.recordings import SUFFIXES
+from tsdg.data.kinds import KINDS
 from tsdg.errors import InputError
 from tsdg.runs.fingerprint import modules_fingerprint
 from tsdg.runs.recipe import Recipes
@@ -104,16 +103,15 @@ def raw_folder(dataset):
 
 def in_one_file(entry):
     """Whether a data set's recordings are one file of the user's, not a folder."""
-    return entry["kind"] == "table" and (
-        entry["source"] == "simulated" or Path(entry["raw"]).suffix in SUFFIXES
-    )
+    return KINDS[entry["kind"]].in_one_file(entry)
 
 
 @cache
 def raw_paths(dataset):
     """The raw files of a data set; if what lists them is not valid, say so and end."""
+    entry = study.dataset(dataset)
     try:
-        return [f"{raw_folder(dataset)}/{name}" for name in raw_files(study.dataset(dataset))]
+        return [f"{raw_folder(dataset)}/{name}" for name in KINDS[entry["kind"]].raw_names(entry)]
     except InputError as error:
         sys.exit(f"datasets.{dataset} is not valid: {error}")
 
@@ -154,16 +152,14 @@ def fetches():
 
 
 def fetch_options(fetch):
-    """Options of `tsdg fetch`: Bearings has many files, of which only the missing ones are wanted."""
-    if fetch.kind != "bearings":
-        return ""
-    return "--numbers " + ",".join(sorted((Path(path).stem for path in fetch.paths), key=int))
+    """Options of `tsdg fetch`: of many files, only the missing ones are wanted."""
+    return flags(KINDS[fetch.kind].fetch_only(Path(path).name for path in fetch.paths))
 
 
 @cache
 def withheld():
     """Data sets that cannot be fetched and are not there: `all` goes without them, and says so."""
-    folders = {fetch.folder for fetch in fetches() if fetch.kind == "mimic3"}
+    folders = {fetch.folder for fetch in fetches() if KINDS[fetch.kind].credentials}
     absent = []
     for name in study.datasets:
         entry = study.dataset(name)
@@ -209,25 +205,18 @@ def simulated_datasets():
 def simulate_options(dataset):
     """Options of `tsdg simulate`."""
     entry = study.dataset(dataset)
-    options = dict(entry.get("simulate", {}))
-    if entry["kind"] != "bearings":
-        return flags(options)
-    if entry.get("prepare", {}).get("location") == "fault" or "recordings" in entry.get("prepare", {}):
-        options["location"] = "both"
-    return flags(options)
+    return flags(KINDS[entry["kind"]].arguments("simulate", entry))
 
 
 def simulate_code(dataset):
     """Fingerprint of the code that simulates a data set's raw files."""
-    kind = study.dataset(dataset)["kind"]
-    return modules_fingerprint(f"data.{'own' if kind == 'table' else kind}.simulate")
+    return modules_fingerprint(KINDS[study.dataset(dataset)["kind"]].code("simulate"))
 
 
 def prepare_options(wildcards):
     """Options of `tsdg prepare`."""
     entry = study.dataset(wildcards.dataset)
-    domains = {"domains": entry["domains"]} if entry["kind"] == "table" else {}
-    return flags(entry.get("prepare", {}) | domains)
+    return flags(KINDS[entry["kind"]].arguments("prepare", entry))
 
 
 def kind_of(wildcards):
@@ -237,18 +226,17 @@ def kind_of(wildcards):
 
 def prepare_code(wildcards):
     """Fingerprint of the code that prepares a data set."""
-    kind = kind_of(wildcards)
-    return modules_fingerprint(f"data.{'own' if kind == 'table' else kind}.prepare")
+    return modules_fingerprint(KINDS[kind_of(wildcards)].code("prepare"))
 
 
 def prepare_memory(wildcards):
     """Memory limit of a preparation in MB: the largest tables are streamed."""
-    return 4000 if kind_of(wildcards) == "mimic3" else 2000
+    return KINDS[kind_of(wildcards)].memory
 
 
 def prepare_minutes(wildcards):
     """Time limit of a preparation."""
-    return 240 if kind_of(wildcards) == "mimic3" else 30
+    return KINDS[kind_of(wildcards)].minutes
 
 
 def input_folder(wildcards, input):

@@ -19,7 +19,7 @@ for fetch in fetches():
             "../../environment.yml"
         params:
             kind=fetch.kind,
-            partial=output_folder if fetch.kind == "mimic3" else f"{fetch.folder}/.partial",
+            partial=output_folder if KINDS[fetch.kind].credentials else f"{fetch.folder}/.partial",
             options=fetch_options(fetch),
         shell:
             "(tsdg fetch {params.kind} --out {params.partial:q} {params.options}"

@@ -9,8 +9,9 @@ import pandas as pd
 import torch
 
 from tsdg.bundle.model import Bundle
-from tsdg.data.own.prepare import RATES_DIFFER, Sampling
-from tsdg.data.own.recordings import Recording, open_source
+from tsdg.data.own.raw import open_source
+from tsdg.data.own.recordings import Recording
+from tsdg.data.own.sampling import RATES_DIFFER, Sampling
 from tsdg.data.windows import window_starts
 from tsdg.errors import InputError, nearest
 
@@ -31,7 +32,7 @@ def predict(
     ----------
     bundle : Bundle
     path : path
-        A csv, parquet or npz file, or a folder, see `tsdg.data.own.recordings`; no label is needed.
+        A csv, parquet or npz file, or a folder, see `tsdg.data.own.raw`; no label is needed.
     recording, time : str, optional
         Columns; by default those that the model was trained with where they are there, see
         `tsdg.data.own.prepare.prepare`.

@@ -4,14 +4,15 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from tsdg.commands.arguments import DATA, Commands, command, load_study, positive, progress_bar
-from tsdg.commands.data import table_options, table_values
+from tsdg.commands.arguments import DATA, Commands, command, load_study, progress_bar
+from tsdg.commands.options import add_options, given
+from tsdg.data.kinds import KINDS
+from tsdg.data.own.options import CHECK
 from tsdg.errors import InputError
 
 HOW = """\
 # This alone is no params file: copy examples/hapt.yaml, put this in place of its `datasets` and `tables`, and
 # leave out its `figures`."""
-_OWN = {"name", "command", "what", "params", "set", "as_name"}
 
 
 def add(commands: Commands) -> None:
@@ -22,33 +23,32 @@ def add(commands: Commands) -> None:
     )
     sub.add_argument("what", help="a file or folder of recordings, or a data set in params.yaml")
     sub.add_argument("--as", dest="as_name", metavar="NAME", help="the data set's name (default: the file's)")
-    sub.add_argument("--window", type=positive, default=argparse.SUPPRESS, help="time steps (default: 128)")
-    table_options(sub)
+    add_options(sub, CHECK)
 
 
-def _check(options: argparse.Namespace) -> None:
-    from tsdg.data.own.check import WINDOW, check_table, describe, proposal
-    from tsdg.data.own.simulate import FILE
+def _check(arguments: argparse.Namespace) -> None:
+    from tsdg.data.own.check import check_table, describe, proposal
     from tsdg.data.windows import WindowedDataset
 
-    given = table_values({key: value for key, value in vars(options).items() if key not in _OWN})
-    path = Path(options.what)
+    options = given(arguments, CHECK)
+    path = Path(arguments.what)
     if path.exists():
         with progress_bar("check", "part") as step:
-            lines, entry = check_table(path, **{"window": WINDOW} | given, progress=step)
-        name = options.as_name or path.stem
+            lines, entry = check_table(path, **options, progress=step)
+        name = arguments.as_name or path.stem
         print(*lines, "", HOW, proposal(name, entry), sep="\n")
         return
-    if path.suffix or "/" in options.what:
+    if path.suffix or "/" in arguments.what:
         raise InputError(f"{path}: no such file or folder")
-    study = load_study(options)
-    entry = study.dataset(options.what)
-    if entry["kind"] != "table":
-        print(*describe(WindowedDataset.load(DATA / study.prepared(options.what))), sep="\n")
+    study = load_study(arguments)
+    entry, prepared = study.dataset(arguments.what), study.prepared(arguments.what)
+    kind = KINDS[entry["kind"]]
+    if not kind.own:
+        print(*describe(WindowedDataset.load(DATA / prepared)), sep="\n")
         return
     raw: Any = entry["raw"]
     if entry["source"] == "simulated":
-        raw = Path("data/simulated") / study.prepared(options.what) / FILE
+        [raw] = (Path("data/simulated") / prepared / name for name in kind.raw_names(entry))
     with progress_bar("check", "part") as step:
-        lines, _ = check_table(raw, domains=entry["domains"], **entry["prepare"] | given, progress=step)
+        lines, _ = check_table(raw, **kind.arguments("prepare", entry) | options, progress=step)
     print(*lines, sep="\n")

@@ -1,7 +1,9 @@
 """What says that raw files are simulated, and the guard over files that are not."""
 
+import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -11,12 +13,20 @@ SIMULATED_COLUMN = "simulated_by_tsdg"  # which simulated tables have beside the
 
 
 def is_simulated(path: Path) -> bool:
-    """Whether the header of a csv, compressed or not, says that `tsdg` simulated it."""
+    """Whether the header of a csv, or of one in a zip archive, says that `tsdg` simulated it."""
     try:
+        if path.suffix == ".zip":
+            with zipfile.ZipFile(path) as archive:
+                tables = [name for name in archive.namelist() if name.endswith(".csv")]
+                return any(_is_marked(archive.open(name)) for name in tables)
         with pa.input_stream(path) as file:  # decompresses what ends in .gz
-            return SIMULATED_COLUMN.encode() in file.read(1000).splitlines()[0]
-    except (OSError, IndexError):
+            return _is_marked(file)
+    except (OSError, zipfile.BadZipFile):
         return False
+
+
+def _is_marked(file: Any) -> bool:
+    return SIMULATED_COLUMN.encode() in file.read(1000).split(b"\n")[0]
 
 
 def refuse_to_replace(paths: Iterable[Path], simulated: Callable[[Path], bool]) -> None:

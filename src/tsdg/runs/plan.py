@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from tsdg.data import toy
+from tsdg.data.kinds import KINDS
 from tsdg.data.windows import CARD, WindowedDataset, write
 from tsdg.errors import InputError, nearest
 from tsdg.runs import record as records
@@ -219,21 +220,18 @@ def _iteration(study: Study, folder: Path, runs: Sequence[Run], device: torch.de
 
 def _synthetic(study: Study, dataset: str, scratch: Path, params: Path) -> Path:
     """Noise in the shape of a data set that is not prepared; `params` is the study's file."""
-    from tsdg.results.about.datasets import TITLES
-    from tsdg.results.about.networks import DATASETS
-
     folder = scratch / dataset
     if (folder / CARD).exists():
         return folder
     entry = study.dataset(dataset)
-    title = TITLES.get(entry["kind"])
-    if title is None:
+    shape = KINDS[entry["kind"]].shape
+    if shape is None:
         file = "" if params == Path("params.yaml") else f" --configfile {params}"
         raise InputError(
             f"data set {dataset!r} is not prepared, and a kind {entry['kind']!r} says nothing of its shape: "
             f"first `snakemake{file} --cores 1 results/data/{dataset}/card.json`"
         )
-    _, channels, length, classes = DATASETS[title]
+    _, channels, length, classes = shape
     rng = np.random.default_rng(0)
     samples = length + SYNTHETIC_WINDOWS - 1
     rows = [

@@ -22,7 +22,8 @@ import yaml
 
 from tsdg import methods
 from tsdg.data import toy
-from tsdg.data.own import prepare as table
+from tsdg.data.kinds import KINDS
+from tsdg.data.own.backbone import backbone
 from tsdg.errors import InputError, nearest
 from tsdg.methods.search import Distribution, draw
 from tsdg.results.tables import AVERAGE, PANEL_KEYS, PAPER_PROTOCOL, layout_problem, paper_tables
@@ -390,7 +391,7 @@ class Study:
             if "of" in entry:
                 self._check_derived(f"datasets.{name}", entry)
             data = self.dataset(name)
-            if data["kind"] != "table" and data["backbone"] == "auto":
+            if data["backbone"] == "auto" and not KINDS[data["kind"]].own:
                 raise InputError(f"datasets.{name}.backbone: auto is for kind table; choose bearings or har")
             if AVERAGE in data["domains"]:
                 raise InputError(
@@ -514,7 +515,7 @@ def _panels(entry: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _backbone(data: Mapping[str, Any]) -> str:
     """A data set's backbone; `auto` is chosen by the length of the windows."""
-    return table.backbone(data["prepare"]["window"]) if data["backbone"] == "auto" else data["backbone"]
+    return backbone(data["prepare"]["window"]) if data["backbone"] == "auto" else data["backbone"]
 
 
 def _check_variant(where: str, row: Mapping[str, Any]) -> None:
@@ -646,8 +647,15 @@ _Loader.add_implicit_resolver(
 
 @cache
 def schema() -> dict[str, Any]:
-    """JSON schema of `params.yaml`."""
-    return yaml.safe_load((files("tsdg.study") / "params.schema.yaml").read_text(encoding="utf-8"))
+    """JSON schema of `params.yaml`: the file beside this one, with what each kind of data set may hold."""
+    tree = yaml.safe_load((files("tsdg.study") / "params.schema.yaml").read_text(encoding="utf-8"))
+    recorded = tree["$defs"]["recorded"]
+    recorded["properties"]["kind"] = {"enum": list(KINDS)}
+    recorded["allOf"] = [
+        {"if": {"required": ["kind"], "properties": {"kind": {"const": name}}}, "then": kind.entry_schema}
+        for name, kind in KINDS.items()
+    ]
+    return tree
 
 
 def _is_number(_checker: object, value: object) -> bool:

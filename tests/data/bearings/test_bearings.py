@@ -10,18 +10,11 @@ import pytest
 import scipy.io
 import scipy.signal
 
-from tsdg.data.bearings.prepare import (
-    CLASSES,
-    PAPER_COUNTS,
-    PRESETS,
-    RECORDINGS,
-    choose,
-    decimate,
-    prepare,
-    read_recording,
-    read_table,
-)
-from tsdg.data.bearings.simulate import simulate_bearings
+from tsdg.data.bearings.options import PRESETS
+from tsdg.data.bearings.prepare import PAPER_COUNTS, prepare
+from tsdg.data.bearings.raw import decimate, read_recording
+from tsdg.data.bearings.recordings import CLASSES, RECORDINGS, choose, read_table
+from tsdg.data.bearings.simulate import simulate
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 
@@ -34,7 +27,7 @@ real = pytest.mark.skipif(
 @pytest.fixture(scope="module")
 def simulated(tmp_path_factory):
     folder = tmp_path_factory.mktemp("simulated")
-    simulate_bearings(folder, seconds=1, location="both")
+    simulate(folder, seconds=1, location="both")
     return folder
 
 

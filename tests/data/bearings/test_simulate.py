@@ -9,15 +9,15 @@ import pytest
 import scipy.io
 import scipy.signal
 
-from tsdg.data.bearings.prepare import read_table
-from tsdg.data.bearings.simulate import simulate_bearings
+from tsdg.data.bearings.recordings import read_table
+from tsdg.data.bearings.simulate import simulate
 from tsdg.errors import InputError
 
 
 @pytest.fixture(scope="module")
 def raw(tmp_path_factory):
     folder = tmp_path_factory.mktemp("raw")
-    simulate_bearings(folder, seconds=2)
+    simulate(folder, seconds=2)
     return folder
 
 
@@ -39,9 +39,9 @@ def test_recordings_do_not_share_their_noise(raw):
 
 
 def test_a_recording_depends_on_the_seed_and_its_number_alone(raw, tmp_path):
-    simulate_bearings(tmp_path / "all", seconds=1, location="both")
-    simulate_bearings(tmp_path / "again", seconds=1)
-    simulate_bearings(tmp_path / "other", seconds=1, seed=1)
+    simulate(tmp_path / "all", seconds=1, location="both")
+    simulate(tmp_path / "again", seconds=1)
+    simulate(tmp_path / "other", seconds=1, seed=1)
     same = [(tmp_path / folder / "234.mat").read_bytes() for folder in ("all", "again", "other")]
     assert same[0] == same[1] != same[2]
     assert same[2][:116].rstrip() == b"MATLAB 5.0 MAT-file, simulated by tsdg, seed 1"
@@ -65,7 +65,7 @@ def test_real_recordings_are_never_overwritten(tmp_path):
     scipy.io.savemat(tmp_path / "105.mat", {"X105_DE_time": np.arange(9.0)})
     before = (tmp_path / "105.mat").read_bytes()
     with pytest.raises(InputError, match=r"105\.mat, not simulated"):
-        simulate_bearings(tmp_path, seconds=1)
+        simulate(tmp_path, seconds=1)
     assert os.listdir(tmp_path) == ["105.mat"]
     assert (tmp_path / "105.mat").read_bytes() == before
 
@@ -78,7 +78,7 @@ def test_a_full_disk_leaves_no_half_file(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "write_bytes", fail)
     with pytest.raises(InputError, match="No space left on device"):
-        simulate_bearings(tmp_path / "raw", seconds=1)
+        simulate(tmp_path / "raw", seconds=1)
     assert os.listdir(tmp_path / "raw") == []
 
 
@@ -87,4 +87,4 @@ def test_a_full_disk_leaves_no_half_file(tmp_path, monkeypatch):
 )
 def test_an_unknown_option_is_named(tmp_path, option):
     with pytest.raises(InputError, match=next(iter(option))):
-        simulate_bearings(tmp_path, **option)
+        simulate(tmp_path, **option)

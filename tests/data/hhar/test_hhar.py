@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tsdg.data.hhar.prepare import CLASSES, CSV, PLACES, ZIP, prepare
-from tsdg.data.hhar.simulate import COLUMNS, simulate_hhar
+from tsdg.data.hhar.prepare import PLACES, prepare
+from tsdg.data.hhar.raw import CLASSES, CSV, ZIP
+from tsdg.data.hhar.simulate import COLUMNS, simulate
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 
@@ -178,7 +179,7 @@ def test_an_unknown_option_is_named(tmp_path):
 
 
 def test_simulated_rows_have_every_trap_and_every_domain(tmp_path):
-    simulate_hhar(tmp_path / "raw", rows=200_000)
+    simulate(tmp_path / "raw", rows=200_000)
     table = pd.read_csv(tmp_path / "raw" / CSV)
     assert tuple(table.columns[:10]) == COLUMNS
     assert len(table) == pytest.approx(200_000, rel=0.02)
@@ -189,9 +190,9 @@ def test_simulated_rows_have_every_trap_and_every_domain(tmp_path):
     assert card["simulated"] is True
     assert all(count for of_class in card["counts"].values() for count in of_class.values())
     before = (tmp_path / "raw" / CSV).read_bytes()
-    simulate_hhar(tmp_path / "raw", rows=200_000)
+    simulate(tmp_path / "raw", rows=200_000)
     assert (tmp_path / "raw" / CSV).read_bytes() == before
-    simulate_hhar(tmp_path / "raw", rows=200_000, seed=1)
+    simulate(tmp_path / "raw", rows=200_000, seed=1)
     assert (tmp_path / "raw" / CSV).read_bytes() != before
 
 
@@ -199,11 +200,11 @@ def test_real_rows_are_never_overwritten(tmp_path):
     prepared(tmp_path, rows(128))
     before = (tmp_path / CSV).read_bytes()
     with pytest.raises(InputError, match="not simulated, which would be lost"):
-        simulate_hhar(tmp_path)
+        simulate(tmp_path)
     assert (tmp_path / CSV).read_bytes() == before
     for option in ({"rows": 9}, {"seed": -1}):
         with pytest.raises(InputError, match=next(iter(option))):
-            simulate_hhar(tmp_path / "new", **option)
+            simulate(tmp_path / "new", **option)
 
 
 @real

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tsdg.data.mimic3.prepare import AGES, TABLES, prepare, read_items, years
-from tsdg.data.mimic3.simulate import simulate_mimic3
+from tsdg.data.mimic3.prepare import AGES, prepare, read_items, years
+from tsdg.data.mimic3.raw import TABLES
+from tsdg.data.mimic3.simulate import simulate
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 
@@ -287,7 +288,7 @@ def test_a_table_of_items_of_ones_own(tmp_path):
 
 
 def test_simulated_tables(tmp_path):
-    simulate_mimic3(tmp_path / "raw", patients=300, rows=100_000)
+    simulate(tmp_path / "raw", patients=300, rows=100_000)
     card = prepare(tmp_path / "raw", tmp_path / "out")
     assert card["simulated"] is True
     assert all(min(counts.values()) >= 3 for counts in card["counts"].values())
@@ -297,10 +298,10 @@ def test_simulated_tables(tmp_path):
         assert sum(1 for _ in file) >= 99_000
     (tmp_path / "raw/PATIENTS.csv").write_text("SUBJECT_ID,DOB\n")
     with pytest.raises(InputError, match=r"PATIENTS\.csv, not simulated"):
-        simulate_mimic3(tmp_path / "raw")
+        simulate(tmp_path / "raw")
     for option in ({"patients": 9}, {"seed": -1}):
         with pytest.raises(InputError, match=next(iter(option))):
-            simulate_mimic3(tmp_path / "new", **option)
+            simulate(tmp_path / "new", **option)
 
 
 @real

@@ -9,9 +9,10 @@ import pytest
 import yaml
 
 from tsdg.data.own.check import check_table, leakage, proposal, propose_domains
-from tsdg.data.own.prepare import _plain_rate, prepare
-from tsdg.data.own.recordings import open_source
-from tsdg.data.own.simulate import CHANNELS, FILE, simulate_table
+from tsdg.data.own.prepare import prepare
+from tsdg.data.own.raw import SIMULATED, open_source
+from tsdg.data.own.sampling import plain_rate
+from tsdg.data.own.simulate import CHANNELS, simulate
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 from tsdg.runs.job import train_job
@@ -104,7 +105,7 @@ def test_a_folders_label_may_be_of_the_whole_file(tmp_path):
 
 def test_a_recording_may_span_the_parts_that_are_read_at_once(tmp_path, monkeypatch):
     _, _, whole = prepared(tmp_path, people())
-    monkeypatch.setattr("tsdg.data.own.recordings._BYTES", 200)
+    monkeypatch.setattr("tsdg.data.own.raw._BYTES", 200)
     assert prepared(tmp_path, people())[2]["fingerprint"] == whole["fingerprint"]
 
 
@@ -366,7 +367,7 @@ def test_missing_values_stay_missing(tmp_path):
 
 
 def test_the_proposed_entry_is_a_study_that_prepares_the_same(tmp_path, params):
-    (path,) = simulate_table(tmp_path, people=3, seconds=6)
+    (path,) = simulate(tmp_path, people=3, seconds=6)
     options = {"domain": ["user"], "time": "time", "window": 64, "channels": list(CHANNELS)}
     lines, entry = check_table(path, classes=[1, 2, 3, 4, 5, 6], stride=32, **options)
     tree = yaml.safe_load(proposal("mine", entry))
@@ -466,7 +467,7 @@ def test_columns_that_check_was_not_told_of_are_found(tmp_path):
     ("rate", "plain"), [(100.00000000000213, 100.0), (33.333333333, 33.3333), (0.2, 0.2), (None, None)]
 )
 def test_a_rate_has_no_digits_of_rounding(rate, plain):
-    assert _plain_rate(rate) == plain
+    assert plain_rate(rate) == plain
 
 
 def test_a_csv_of_decimal_commas_is_told_its_separator(tmp_path):
@@ -489,17 +490,17 @@ def test_check_asks_for_the_domain_and_for_three_of_them(tmp_path):
 
 
 def test_the_example_fits_the_simulated_file(tmp_path):
-    simulate_table(tmp_path, seconds=6)
+    simulate(tmp_path, seconds=6)
     entry = Study.load(PROJECT / "examples/hapt.yaml").dataset("hapt")
-    card = prepare(tmp_path / FILE, tmp_path / "out", domains=entry["domains"], **entry["prepare"])
+    card = prepare(tmp_path / SIMULATED, tmp_path / "out", domains=entry["domains"], **entry["prepare"])
     assert card["simulated"]
     assert all(count == 6 for row in card["counts"].values() for count in row.values())
 
 
 def test_simulating_leaves_a_real_file(tmp_path):
-    (tmp_path / FILE).write_text("x,label\n1,a\n")
+    (tmp_path / SIMULATED).write_text("x,label\n1,a\n")
     with pytest.raises(InputError, match="not simulated"):
-        simulate_table(tmp_path)
+        simulate(tmp_path)
 
 
 @pytest.mark.skipif(not HAPT.is_file(), reason="HAPT is not at hand (set TSDG_REAL_DATA to its folder)")

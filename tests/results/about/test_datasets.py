@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from tsdg.data.mimic3.simulate import simulate_mimic3
+from tsdg.data.mimic3.simulate import simulate
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 from tsdg.results.about.datasets import render
@@ -12,7 +12,7 @@ from tsdg.results.about.datasets import render
 def test_tables_from_cards(tmp_path, tiny_folder):
     from tsdg.data.mimic3.prepare import prepare
 
-    simulate_mimic3(tmp_path / "raw", patients=200)
+    simulate(tmp_path / "raw", patients=200)
     card = prepare(tmp_path / "raw", tmp_path / "mimic3")
     paths = render([tiny_folder, tmp_path / "mimic3"], tmp_path / "tables")
     assert [path.name for path in paths] == [

@@ -1,8 +1,6 @@
 """Bearings (Case Western Reserve University): ten bearing conditions, eight domains of sensor and load.
 
-Raw layout: ``{number}.mat``, one MATLAB file a recording under its official number, with variables
-``X{number}_DE_time`` (drive-end sensor), ``X{number}_FE_time`` (fan-end sensor) and ``X{number}RPM``, the
-number in three digits. A recordings table says what each number is.
+The raw files, see `raw`; what each of them is, see `recordings`.
 """
 
 import zlib
@@ -13,41 +11,27 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy.io
-import scipy.signal
 
+from tsdg.data.bearings.raw import decimate, is_simulated, picked, read_variables, signal_name
+from tsdg.data.bearings.recordings import (
+    CLASSES,
+    NORMAL_SAMPLING_RATE,
+    PLACES,
+    RECORDINGS,
+    SAMPLING_RATE,
+    View,
+    choose,
+    read_table,
+)
 from tsdg.data.windows import window_starts, write
 from tsdg.errors import InputError
 from tsdg.files import sha256
 
-SIZES = ("0.007", "0.014", "0.021")
-CLASSES = ("normal", *(f"{fault} {size}" for size in SIZES for fault in ("IF", "BF", "OF")))
 PAPER_COUNTS = dict(zip(CLASSES, (416, 371, 409, 417, 387, 408, 398, 407, 383, 404), strict=True))
-SENSORS = {"drive end": "DE", "fan end": "FE"}
-PLACES = dict(zip("ABCDEFGH", [(end, load) for end in SENSORS for load in range(4)], strict=True))
 LOAD_RPM = (1797, 1772, 1750, 1730)
 RPM_TOLERANCE = 20
-SAMPLING_RATE = 12_000
-NORMAL_SAMPLING_RATE = 48_000
-PRESETS: dict[str, dict[str, Any]] = {
-    "default": {"samples": None, "per_class": "all", "normal_rate": SAMPLING_RATE},
-    "published": {"samples": 120_000, "per_class": 400, "normal_rate": "as_is"},
-}
-SIMULATED_MARK = b"MATLAB 5.0 MAT-file, simulated by tsdg"
-RECORDINGS = Path(__file__).with_name("recordings.csv")
 
-_COLUMNS = ("number", "location", "load", "fault", "size", "clock", "sampling_rate", "rpm")
 _REMEDY = "get the files with `tsdg fetch bearings`, or put them into the folder by hand"
-
-
-@dataclass(frozen=True)
-class View:
-    """A recording as one class of one domain: seen by the sensor at one end."""
-
-    domain: str
-    label: int
-    number: int
-    sensor: str
 
 
 @dataclass(frozen=True)
@@ -129,7 +113,7 @@ def prepare(
             progress(done, steps)
 
     def used(variables: dict[str, np.ndarray], number: int, sensor: str) -> np.ndarray:
-        signal = _signal(variables, raw / f"{number}.mat", number, sensor)
+        signal = picked(variables, raw / f"{number}.mat", number, sensor)
         if table.sampling_rate[number] == NORMAL_SAMPLING_RATE and normal_rate != "as_is":
             signal = decimate(signal)
         return signal[:samples].astype(np.float32)[:, None]
@@ -138,7 +122,7 @@ def prepare(
 
     def signals() -> Iterator[np.ndarray]:
         for view in views:
-            yield used(_variables(raw / f"{view.number}.mat"), view.number, view.sensor)
+            yield used(read_variables(raw / f"{view.number}.mat"), view.number, view.sensor)
             step()
 
     table_file = Path(recordings or RECORDINGS)
@@ -168,156 +152,6 @@ def prepare(
     return write(out, signals(), windows=windows, card=card)
 
 
-def read_table(path: str | Path | None = None) -> pd.DataFrame:
-    """Read a recordings table.
-
-    Parameters
-    ----------
-    path : path, optional
-        A csv with the columns ``number``, ``location`` (``drive end`` or ``fan end`` of the faulty
-        bearing, empty for normal), ``load`` (0 to 3), ``fault`` (``normal``, ``IF``, ``BF``, ``OF``),
-        ``size`` (inches), ``clock`` (position of an outer-race fault), ``sampling_rate`` (Hz; 12000, or
-        48000 for normal recordings) and ``rpm`` (the shaft speed expected in the file). By default the
-        packaged table.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Indexed by number; a column ``class_`` is added.
-
-    Raises
-    ------
-    InputError
-        If the table is missing, unreadable, or a row makes no sense; all bad rows are named.
-    """
-    path = Path(path or RECORDINGS)
-    try:
-        table = pd.read_csv(path)
-    except FileNotFoundError:
-        raise InputError(f"{path}: the recordings table is missing; correct its path") from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: unreadable as a recordings table ({error}); make it a csv file") from None
-    missing = [name for name in _COLUMNS if name not in table]
-    if missing:
-        raise InputError(f"{path}: column {', '.join(missing)} missing; it needs {', '.join(_COLUMNS)}")
-    for name in ("number", "load", "size", "clock", "sampling_rate", "rpm"):
-        table[name] = pd.to_numeric(table[name], errors="coerce")
-    for name in ("location", "fault"):
-        table[name] = table[name].fillna("").astype(str).str.strip()
-    normal = table.fault == "normal"
-    table["class_"] = table.fault.where(normal, table.fault + table["size"].map(" {:.3f}".format))
-    faulty_end = table.location.isin(list(SENSORS))
-    shared_number = table.number.duplicated(keep=False)
-    faults = {
-        "number is not a whole number of its own": (table.number % 1 != 0) | shared_number,
-        "location is not drive end or fan end (empty for normal)": ~faulty_end.where(
-            ~normal, table.location == ""
-        ),
-        "load is not 0, 1, 2 or 3": ~table.load.isin(range(4)),
-        "fault and size are none of " + ", ".join(CLASSES): ~table.class_.isin(CLASSES),
-        "sampling_rate is not 12000 (or 48000, if normal)": ~(
-            (table.sampling_rate == SAMPLING_RATE) | (normal & (table.sampling_rate == NORMAL_SAMPLING_RATE))
-        ),
-        "rpm is not a speed": ~(table.rpm > 0),
-        "clock is empty, though fault is OF": (table.fault == "OF") & table.clock.isna(),
-    }
-    lines = [f"line {row + 2}: {text}" for text, bad in faults.items() for row in np.flatnonzero(bad)]
-    if lines:
-        raise InputError(f"{path}: correct the recordings table\n  " + "\n  ".join(lines))
-    return table.astype({"number": int, "load": int, "sampling_rate": int}).set_index("number")
-
-
-def choose(table: pd.DataFrame, *, location: str = "sensor", clock: str = "prefer6") -> list[View]:
-    """Which recording, by which sensor, is each class of each domain.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        From :func:`read_table`.
-    location, clock : str
-        As in :func:`prepare`.
-
-    Returns
-    -------
-    list of View
-        Domains A-H, each with the classes in their order.
-
-    Raises
-    ------
-    InputError
-        If an option is unknown, or the table has no recording, or more than one, for a class of a domain.
-    """
-    if location not in ("sensor", "fault"):
-        raise InputError(f"location: {location!r} is unknown; choose sensor or fault")
-    if clock not in ("prefer6", "prefer3"):
-        raise InputError(f"clock: {clock!r} is unknown; choose prefer6 or prefer3")
-    preferred = 6 if clock == "prefer6" else 3
-    views, problems = [], []
-    for domain, (sensor_end, load) in PLACES.items():
-        end = sensor_end if location == "fault" else "drive end"
-        here = table[(table.load == load) & table.location.isin([end, ""])]
-        for label, name in enumerate(CLASSES):
-            found = here[here.class_ == name]
-            if (found.clock == preferred).any():
-                found = found[found.clock == preferred]
-            if len(found) == 1:
-                views.append(View(domain, label, int(found.index[0]), SENSORS[sensor_end]))
-            else:
-                numbers = " and ".join(map(str, found.index)) or "none"
-                problems.append(f"{name}, {end}, load {load}: {numbers}")
-    if problems:
-        lines = "\n  ".join(dict.fromkeys(problems))
-        raise InputError(f"recordings table: every class of a domain needs one recording; found\n  {lines}")
-    return views
-
-
-def read_recording(path: str | Path, number: int, sensor: str) -> np.ndarray:
-    """Read one sensor's signal.
-
-    Parameters
-    ----------
-    path : path
-        A MATLAB file.
-    number : int
-        The recording's official number, which names the variable: a file may carry others.
-    sensor : {"DE", "FE"}
-        Drive end or fan end.
-
-    Returns
-    -------
-    numpy.ndarray
-        float64, ``(samples,)``, acceleration in g, as stored.
-
-    Raises
-    ------
-    InputError
-        If the file is missing or unreadable, lacks the variable, or the signal is no signal.
-    """
-    return _signal(_variables(Path(path)), Path(path), number, sensor)
-
-
-def decimate(signal: np.ndarray) -> np.ndarray:
-    """Bring a recording from 48 to 12 kHz, with an anti-aliasing filter.
-
-    Parameters
-    ----------
-    signal : numpy.ndarray
-        float64, ``(samples,)``.
-
-    Returns
-    -------
-    numpy.ndarray
-        float64, ``(ceil(samples / 4),)``.
-    """
-    return scipy.signal.resample_poly(signal, 1, 4, window=("kaiser", 5.0))
-
-
-def is_simulated(path: Path) -> bool:
-    """Whether the file's header says that `tsdg` simulated it."""
-    with open(path, "rb") as file:
-        return file.read(len(SIMULATED_MARK)) == SIMULATED_MARK
-
-
 def _check_options(
     per_class: int | str, normal_rate: int | str, sizes: dict[str, int | None], seed: int
 ) -> None:
@@ -326,7 +160,7 @@ def _check_options(
     if normal_rate not in (SAMPLING_RATE, "as_is"):
         raise InputError(f"normal_rate: {normal_rate!r} is not {SAMPLING_RATE} or as_is")
     for name, size in sizes.items():
-        if size is not None and size < 1:
+        if size is not None and size < (2 if name == "window" else 1):
             raise InputError(f"{name}: {size} is not a number of samples")
     if seed < 0:
         raise InputError(f"seed: {seed} is negative; give 0 or more")
@@ -347,14 +181,14 @@ def _check_sources(
     for number in sorted({view.number for view in views}):
         path = raw / f"{number}.mat"
         try:
-            variables = _variables(path)
+            variables = read_variables(path)
             rpm = _check_rpm(variables, path, number, table.loc[number])
             samples = {}
             for sensor in sorted({view.sensor for view in views if view.number == number}):
                 samples[sensor] = len(used(variables, number, sensor))
                 if samples[sensor] < window:
                     raise InputError(f"{path}: {samples[sensor]} samples, fewer than one window of {window}")
-                seconds = variables[_name(number, sensor)].size / table.sampling_rate[number]
+                seconds = variables[signal_name(number, sensor)].size / table.sampling_rate[number]
             sources[number] = _Source(sha256(path), is_simulated(path), seconds, rpm, samples)
         except InputError as error:
             problems.append(str(error))
@@ -419,7 +253,7 @@ def _windows(
                     "length": window,
                     "label": view.label,
                     "domain": view.domain,
-                    "recording": _name(view.number, view.sensor),
+                    "recording": signal_name(view.number, view.sensor),
                 }
             )
         )
@@ -467,34 +301,6 @@ def _notes(
         for number, row in deviating.iterrows()
     ]
     return notes
-
-
-def _variables(path: Path) -> dict[str, np.ndarray]:
-    if not path.is_file():
-        raise InputError(f"{path}: missing")
-    try:
-        return {name: value for name, value in scipy.io.loadmat(path).items() if not name.startswith("__")}
-    except Exception as error:  # SciPy raises nearly anything on damaged files
-        raise InputError(f"{path}: damaged or not a MATLAB file ({error})") from None
-
-
-def _signal(variables: dict[str, np.ndarray], path: Path, number: int, sensor: str) -> np.ndarray:
-    name = _name(number, sensor)
-    if name not in variables:
-        raise InputError(f"{path}: no variable {name}; it has {', '.join(variables) or 'none'}")
-    signal = np.asarray(variables[name])
-    if signal.dtype.kind not in "fiu" or signal.size != max(signal.shape, default=0):
-        raise InputError(f"{path}: {name} is not one signal but {signal.dtype} {signal.shape}")
-    signal = signal.ravel().astype(np.float64)
-    if not np.isfinite(signal).all():
-        raise InputError(f"{path}: {name} has values that are not finite")
-    if signal.size == 0 or np.ptp(signal) == 0:
-        raise InputError(f"{path}: {name} is constant or empty")
-    return signal
-
-
-def _name(number: int, sensor: str) -> str:
-    return f"X{number:03d}_{sensor}_time"
 
 
 def _list(numbers: Any) -> str:

@@ -14,15 +14,8 @@ import pandas as pd
 import scipy.io
 import scipy.signal
 
-from tsdg.data.bearings.prepare import (
-    NORMAL_SAMPLING_RATE,
-    SAMPLING_RATE,
-    SIMULATED_MARK,
-    choose,
-    decimate,
-    is_simulated,
-    read_table,
-)
+from tsdg.data.bearings.raw import SIMULATED_MARK, decimate, is_simulated, signal_name
+from tsdg.data.bearings.recordings import NORMAL_SAMPLING_RATE, SAMPLING_RATE, choose, read_table
 from tsdg.data.simulated import refuse_to_replace
 from tsdg.errors import InputError
 from tsdg.files import atomic
@@ -73,7 +66,7 @@ _DETUNING = 0.025  # and from mounting to mounting
 _MOUNTING = 0.6  # spread of log gains from mounting to mounting
 
 
-def simulate_bearings(
+def simulate(
     out: str | Path,
     *,
     seed: int = 0,
@@ -149,7 +142,7 @@ def _recording(number: int, row: pd.Series, seed: int, seconds: float) -> dict[s
         signal = _background(turns, sensor, row.load, rng)
         if hits is not None:
             signal += _response(hits, _PATHS[row.location, sensor], row.load, rng)
-        variables[f"X{number:03d}_{sensor}_time"] = signal if normal else decimate(signal)
+        variables[signal_name(number, sensor)] = signal if normal else decimate(signal)
     return {name: signal[:, None] for name, signal in variables.items()} | {
         f"X{number:03d}RPM": np.array([[float(rpm)]])
     }

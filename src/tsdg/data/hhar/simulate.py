@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from tsdg.data.hhar.prepare import CLASSES, CSV, MODELS, NO_LABEL, is_simulated
-from tsdg.data.simulated import SIMULATED_COLUMN, refuse_to_replace
+from tsdg.data.hhar.raw import CLASSES, CSV, MODELS, NO_LABEL
+from tsdg.data.simulated import SIMULATED_COLUMN, is_simulated, refuse_to_replace
 from tsdg.errors import InputError
 from tsdg.files import atomic
 
@@ -49,7 +49,7 @@ _MOTIONS = {
 }
 
 
-def simulate_hhar(
+def simulate(
     out: str | Path,
     *,
     seed: int = 0,

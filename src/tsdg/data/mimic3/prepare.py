@@ -1,13 +1,11 @@
 """MIMIC-III: death in hospital from the vital signs of the first 24 hours in intensive care, by age group.
 
-Raw layout: ``PATIENTS``, ``ADMISSIONS``, ``ICUSTAYS`` and ``CHARTEVENTS``, each as ``.csv`` or ``.csv.gz``,
-with column names in upper or lower case. The prepared data set keeps missing hours as NaN and holds no
-identifier: its recordings are numbered in a random order.
+The raw files, see `raw`. The prepared data set keeps missing hours as NaN and holds no identifier: its
+recordings are numbered in a random order.
 """
 
-import re
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +13,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
 
+from tsdg.data.mimic3.raw import REMEDY, batches, raw_files, read_table
 from tsdg.data.simulated import is_simulated
 from tsdg.data.windows import write
 from tsdg.errors import InputError
 from tsdg.files import sha256
 
-TABLES = ("PATIENTS", "ADMISSIONS", "ICUSTAYS", "CHARTEVENTS")
 CLASSES = ("survived", "died")
 AGES = {"A": (20, 45), "B": (46, 65), "C": (66, 85), "D": (86, None)}
 PAPER_COUNTS = {"A": 164, "B": 625, "C": 1179, "D": 495}  # of each class
@@ -30,13 +27,7 @@ HOURS = 24
 ITEMS = Path(__file__).with_name("items.csv")
 
 _ITEM_COLUMNS = ("itemid", "variable", "unit", "low", "high")
-_STAY_TIMES = ("INTIME", "OUTTIME", "ADMITTIME", "DISCHTIME", "DEATHTIME", "DOB")
 _DAY = np.timedelta64(HOURS, "h")
-_BLOCK = 1 << 22
-_QUOTED = re.compile(
-    r"(invalid value|columns, got \d+).*", re.DOTALL
-)  # Arrow quotes the row: a person's data
-_REMEDY = "`tsdg fetch mimic3` says how to get the files"
 
 
 def prepare(
@@ -87,7 +78,7 @@ def prepare(
     paths = raw_files(raw)
     stays, flow = cohort(paths)
     if stays.empty:
-        raise InputError(f"{raw}: no stay is left of the cohort ({_flow_text(flow)}); {_REMEDY}")
+        raise InputError(f"{raw}: no stay is left of the cohort ({_flow_text(flow)}); {REMEDY}")
     values, dropped = _hourly(paths["CHARTEVENTS"], stays, table, progress or (lambda done, total: None))
     measured = ~np.isnan(values).all((1, 2))
     stays, values = stays[measured], values[measured]
@@ -95,7 +86,7 @@ def prepare(
     if stays.empty:
         raise InputError(
             f"{paths['CHARTEVENTS']}: no plausible measurement of the table's items in the first "
-            f"{HOURS} hours of any of {len(measured)} stays; {_REMEDY}"
+            f"{HOURS} hours of any of {len(measured)} stays; {REMEDY}"
         )
     chosen = _draw(stays, balance, seed)
     flow["drawn"] = len(chosen)
@@ -172,27 +163,6 @@ def read_items(path: str | Path | None = None) -> pd.DataFrame:
     return table.astype({"itemid": int})
 
 
-def raw_files(raw: str | Path) -> dict[str, Path]:
-    """The file of each table, csv or csv.gz.
-
-    Raises
-    ------
-    InputError
-        That names every missing table.
-    """
-    raw = Path(raw)
-    found = {
-        name: path
-        for name in TABLES
-        for end in (".csv.gz", ".csv")
-        if (path := raw / f"{name}{end}").is_file()
-    }
-    missing = [name for name in TABLES if name not in found]
-    if missing:
-        raise InputError(f"{raw}: {', '.join(missing)} missing (.csv or .csv.gz); {_REMEDY}")
-    return found
-
-
 def cohort(paths: dict[str, Path]) -> tuple[pd.DataFrame, dict[str, int]]:
     """The stays that are in a domain, and how many are left after each step.
 
@@ -208,12 +178,12 @@ def cohort(paths: dict[str, Path]) -> tuple[pd.DataFrame, dict[str, int]]:
     flow : dict
         Step to number of stays.
     """
-    patients = _table(paths["PATIENTS"], ["SUBJECT_ID", "DOB"])
-    admissions = _table(
+    patients = read_table(paths["PATIENTS"], ["SUBJECT_ID", "DOB"])
+    admissions = read_table(
         paths["ADMISSIONS"],
         ["HADM_ID", "ADMITTIME", "DISCHTIME", "DEATHTIME", "HOSPITAL_EXPIRE_FLAG"],
     )
-    stays = _table(paths["ICUSTAYS"], ["SUBJECT_ID", "HADM_ID", "ICUSTAY_ID", "INTIME", "OUTTIME"])
+    stays = read_table(paths["ICUSTAYS"], ["SUBJECT_ID", "HADM_ID", "ICUSTAY_ID", "INTIME", "OUTTIME"])
     flow = {"ICU stays": len(stays)}
     stays = stays.merge(patients, on="SUBJECT_ID").merge(admissions, on="HADM_ID")
     stays = stays.sort_values(["INTIME", "ICUSTAY_ID"])
@@ -248,26 +218,6 @@ def years(birth: np.ndarray, at: np.ndarray) -> np.ndarray:
     return year - birth_year - (day < birthday)
 
 
-def _table(path: Path, columns: Sequence[str]) -> pd.DataFrame:
-    """Columns of a small table, upper case; times in seconds, so that no date is too early or late."""
-    batches = list(_batches(path, dict.fromkeys(columns, pa.string()), lambda done, total: None))
-    table = pa.Table.from_batches(batches).to_pandas() if batches else pd.DataFrame(columns=columns)
-    for name in columns:
-        text = table[name].replace("", None)
-        if name in _STAY_TIMES:
-            table[name] = pd.to_datetime(text, format="ISO8601", errors="coerce").astype("datetime64[s]")
-        else:
-            table[name] = pd.to_numeric(text, errors="coerce")
-        optional = name in ("OUTTIME", "DISCHTIME", "DEATHTIME")
-        bad = table[name].isna() & (text.notna() if optional else True)
-        if bad.any():
-            kind = "time" if name in _STAY_TIMES else "number"
-            raise InputError(f"{path}: {name} is not a {kind} in {bad.sum()} rows; {_REMEDY}")
-    if "HOSPITAL_EXPIRE_FLAG" in table and not table["HOSPITAL_EXPIRE_FLAG"].isin([0, 1]).all():
-        raise InputError(f"{path}: HOSPITAL_EXPIRE_FLAG is neither 0 nor 1 in some rows; {_REMEDY}")
-    return table
-
-
 def _hourly(
     path: Path, stays: pd.DataFrame, items: pd.DataFrame, progress: Callable[[int, int], None]
 ) -> tuple[np.ndarray, dict[str, int]]:
@@ -286,7 +236,7 @@ def _hourly(
         "VALUENUM": pa.float64(), "ERROR": pa.int64(),
     }  # fmt: skip
     wanted = pa.array(itemid)
-    for batch in _batches(path, types, progress):
+    for batch in batches(path, types, progress):
         rows = batch.filter(pc.is_in(batch.column("ITEMID"), wanted))
         rows = rows.drop_columns("ERROR").append_column(
             "ERROR", pc.fill_null(rows.column("ERROR"), 0)
@@ -318,40 +268,6 @@ def _position(known: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Places of values in a sorted array, -1 where they are not."""
     place = np.minimum(np.searchsorted(known, values), len(known) - 1)
     return np.where(known[place] == values, place, -1)
-
-
-def _batches(
-    path: Path, types: dict[str, pa.DataType], progress: Callable[[int, int], None]
-) -> Iterator[pa.RecordBatch]:
-    """The needed columns of a table under their upper-case names, some megabytes at a time."""
-    size = path.stat().st_size
-    try:
-        with pa.input_stream(path) as file:
-            given = {name.strip('"').upper(): name.strip('"') for name in _header(file)}
-        missing = [name for name in types if name not in given]
-        if missing:
-            raise InputError(f"{path}: column {', '.join(missing)} missing; {_REMEDY}")
-        named = {given[name]: kind for name, kind in types.items()}
-        with (
-            open(path, "rb") as file,
-            pa.input_stream(file, compression="gzip" if path.suffix == ".gz" else None) as stream,
-            pa.csv.open_csv(
-                stream,
-                read_options=pa.csv.ReadOptions(block_size=_BLOCK),
-                parse_options=pa.csv.ParseOptions(newlines_in_values=True),
-                convert_options=pa.csv.ConvertOptions(column_types=named, include_columns=list(named)),
-            ) as reader,
-        ):
-            for batch in reader:
-                yield batch.rename_columns(list(types))
-                progress(file.tell() >> 20, size >> 20)
-    except (OSError, EOFError, KeyError, ValueError) as error:  # Arrow's are ValueErrors
-        told = re.sub(_QUOTED, r"\1", str(error))
-        raise InputError(f"{path}: damaged or not in the official layout ({told}); {_REMEDY}") from None
-
-
-def _header(file: Any) -> list[str]:
-    return file.read(10_000).split(b"\n", 1)[0].decode().strip().split(",")
 
 
 def _draw(stays: pd.DataFrame, balance: str, seed: int) -> np.ndarray:

@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 
-from tsdg.data.mimic3.prepare import TABLES
+from tsdg.data.mimic3.raw import TABLES
 from tsdg.data.simulated import SIMULATED_COLUMN, is_simulated, refuse_to_replace
 from tsdg.errors import InputError
 from tsdg.files import atomic
@@ -62,7 +62,7 @@ _COLUMNS = {
 _AT_ONCE = 200  # stays
 
 
-def simulate_mimic3(
+def simulate(
     out: str | Path,
     *,
     seed: int = 0,
@@ -98,8 +98,9 @@ def simulate_mimic3(
     """
     if patients < 100:
         raise InputError(f"patients: {patients} are too few for every age and outcome; give at least 100")
-    if seed < 0:
-        raise InputError(f"seed: {seed} is negative; give 0 or more")
+    for name, value in (("seed", seed), ("rows", rows)):
+        if value < 0:
+            raise InputError(f"{name}: {value} is negative; give 0 or more")
     out = Path(out)
     refuse_to_replace((out / f"{name}{end}" for name in TABLES for end in (".csv", ".csv.gz")), is_simulated)
     rng = np.random.default_rng([seed, 0])

@@ -13,8 +13,11 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from tsdg.data.own.prepare import GAP, IRREGULAR, RATES_DIFFER, backbone, domain_places, natural, prepare
-from tsdg.data.own.recordings import FILE, Block, Columns, Progress, Recording, Source, open_source
+from tsdg.data.own.backbone import backbone
+from tsdg.data.own.prepare import domain_places, natural, prepare
+from tsdg.data.own.raw import open_source
+from tsdg.data.own.recordings import FILE, Block, Columns, Progress, Recording, Source
+from tsdg.data.own.sampling import GAP, IRREGULAR, RATES_DIFFER
 from tsdg.data.simulated import SIMULATED_COLUMN
 from tsdg.data.split import TRAIN, VALIDATION, split
 from tsdg.data.windows import WindowedDataset

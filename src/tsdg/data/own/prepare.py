@@ -1,24 +1,19 @@
-"""A user's own recordings, cut into windows: the data set kind `table`. What is read, see `recordings`."""
+"""A user's own recordings, cut into windows: the data set kind `table`. What is read, see `raw`."""
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
-import scipy
 
-from tsdg.data.own.recordings import Columns, Recording, Source, open_source, plain
+from tsdg.data.own.backbone import backbone
+from tsdg.data.own.raw import open_source
+from tsdg.data.own.recordings import Columns, Recording, Source, plain
+from tsdg.data.own.sampling import Sampling, plain_rate
 from tsdg.data.windows import window_starts, write
 from tsdg.errors import InputError, nearest
-
-GAP = 5  # sample periods
-IRREGULAR = 0.01  # share of a period by which steps differ, up to which they count as regular
-RATES_DIFFER = 0.05  # share by which recordings' rates may differ without resampling
-LONG = 1024  # time steps from which windows are for the bearings backbone
 
 
 def prepare(
@@ -49,7 +44,7 @@ def prepare(
     Parameters
     ----------
     raw : path
-        A csv, parquet or npz file, or a folder with ``metadata.csv``, see `tsdg.data.own.recordings`.
+        A csv, parquet or npz file, or a folder with ``metadata.csv``, see `tsdg.data.own.raw`.
     out : path
         Folder of the prepared data set.
     domains : mapping of str to mapping
@@ -94,10 +89,11 @@ def prepare(
         If an option is bad, a file is not as described, or a domain or class has no window.
     """
     out = Path(out).resolve()
-    stride = stride or window
-    for name, value, least in (("window", window, 2), ("stride", stride, 1), ("cap", cap or 1, 1)):
-        if value < least:
+    bounds = (("window", window, 2), ("stride", stride, 1), ("cap", cap, 1), ("seed", seed, 0))
+    for name, value, least in bounds:
+        if value is not None and value < least:
             raise InputError(f"{name}: {value} is too small; give at least {least}")
+    stride = stride or window
     if short not in ("drop", "pad"):
         raise InputError(f"short: {short!r} is unknown; choose drop or pad")
     source = open_source(raw, separator=separator, progress=progress)
@@ -130,7 +126,7 @@ def prepare(
             "channels": list(columns.channels),
             "window": {"length": window, "stride": stride, "short": short},
             "domains": {name: dict(values) for name, values in domains.items()},
-            "sampling_rate": resample or _plain_rate(sampling.rate),
+            "sampling_rate": resample or plain_rate(sampling.rate),
             "resample": resample,
             "backbone": backbone(window),
             "options": {
@@ -144,94 +140,6 @@ def prepare(
             "sources": source.digests(),
         }  # fmt: skip
         return write(out, cutter.pieces(len(columns.channels)), windows=windows, card=card)
-
-
-def backbone(window: int) -> str:
-    """The backbone that suits windows of a length: `bearings` strides through long ones, `har` does not."""
-    return "bearings" if window >= LONG else "har"
-
-
-def _plain_rate(rate: float | None) -> float | None:
-    """A rate without the last digits that come of dividing: 100.00000000000213 is 100."""
-    if rate is None:
-        return None
-    return float(round(rate)) if abs(rate - round(rate)) < 1e-6 * rate else float(f"{rate:.6g}")
-
-
-@dataclass
-class Sampling:
-    """Brings recordings to one rate.
-
-    Attributes
-    ----------
-    rate : float or None
-        Hz of the recordings; found from their times if not given.
-    resample : float or None
-        Hz that is wanted.
-    """
-
-    rate: float | None
-    resample: float | None
-
-    def __post_init__(self) -> None:
-        for name, value in (("sampling_rate", self.rate), ("resample", self.resample)):
-            if value is not None and not value > 0:
-                raise InputError(f"{name}: {value} is not a rate in Hz; give a number above 0")
-
-    def stretches(self, recording: Recording, where: str) -> Iterator[Recording]:
-        """A recording's parts without gaps, at the wanted rate."""
-        rate = self.rate
-        parts = [recording]
-        if recording.time is not None and len(recording.time) > 1:
-            steps = np.diff(recording.time)
-            rate = 1 / float(np.median(steps))
-            cuts = np.flatnonzero(steps > GAP / rate) + 1
-            parts = [
-                Recording(recording.name, recording.fields, *arrays)
-                for arrays in zip(
-                    *(np.split(a, cuts) for a in (recording.signal, recording.labels, recording.time)),
-                    strict=True,
-                )
-            ]
-            self.rate = self.rate or rate
-        place = f"{where}: recording {recording.name}"
-        if self.resample is None:
-            if rate and self.rate and abs(rate / self.rate - 1) > RATES_DIFFER:
-                raise InputError(
-                    f"{place} has a rate of {rate:.4g} Hz, others or `sampling_rate` {self.rate:.4g} Hz; "
-                    f"bring all to one rate with `resample`, e.g. resample: {min(rate, self.rate):.3g}"
-                )
-            yield from parts
-            return
-        if rate is None:
-            raise InputError(
-                f"resample: the rate of {where} is not known; name its column of `time`, or give "
-                "`sampling_rate`"
-            )
-        if np.isnan(recording.signal).any():
-            raise InputError(
-                f"{place} has missing values, which cannot be resampled; fill them or leave it out"
-            )
-        for part in parts:
-            yield resampled(part, rate, self.resample)
-
-
-def resampled(part: Recording, rate: float, wanted: float) -> Recording:
-    """A stretch at another rate, its labels those of the nearest earlier step."""
-    signal, labels = part.signal.astype(float), part.labels
-    if part.time is not None and len(part.time) > 1:
-        steps = np.diff(part.time)
-        if np.abs(steps * rate - 1).max() > IRREGULAR:
-            grid = part.time[0] + np.arange(int((part.time[-1] - part.time[0]) * rate + 1e-6) + 1) / rate
-            signal = np.stack([np.interp(grid, part.time, channel) for channel in signal.T], 1)
-            labels = labels[np.searchsorted(part.time, grid + 1e-9, side="right") - 1]
-    ratio = Fraction(wanted / rate).limit_denominator(1000)
-    if ratio != 1:
-        mean = signal.mean(0)
-        signal = mean + scipy.signal.resample_poly(signal - mean, ratio.numerator, ratio.denominator)
-        steps = np.arange(len(signal)) * ratio.denominator // ratio.numerator
-        labels = labels[np.minimum(steps, len(labels) - 1)]
-    return Recording(part.name, part.fields, signal.astype(np.float32), labels, None)
 
 
 class _Cutter:

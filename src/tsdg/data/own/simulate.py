@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from tsdg.data.own.raw import SIMULATED
 from tsdg.data.simulated import SIMULATED_COLUMN, is_simulated, refuse_to_replace
 from tsdg.errors import InputError
 from tsdg.files import atomic
 
-FILE = "recordings.csv"
 RATE = 50
 CHANNELS = ("acc-x", "acc-y", "acc-z", "gyro-x", "gyro-y", "gyro-z")
 SITES = ("north", "south")
@@ -30,7 +30,7 @@ NO_LABEL = -1
 PAUSE = 2  # seconds between two activities
 
 
-def simulate_table(
+def simulate(
     out: str | Path,
     *,
     seed: int = 0,
@@ -66,7 +66,9 @@ def simulate_table(
         raise InputError(f"people: {people} are too few for domains; give at least 3")
     if not seconds >= 5:
         raise InputError(f"seconds: {seconds} is too short; give at least 5")
-    path = Path(out) / FILE
+    if seed < 0:
+        raise InputError(f"seed: {seed} is negative; give 0 or more")
+    path = Path(out) / SIMULATED
     refuse_to_replace([path], is_simulated)
     with atomic(path) as temporary:
         for person in range(1, people + 1):

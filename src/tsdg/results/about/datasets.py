@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
+from tsdg.data.kinds import KINDS
 from tsdg.errors import InputError
 from tsdg.results.tables import document, escape, row, write
 
-TITLES = {"bearings": "Bearings", "hhar": "HHAR", "mimic3": "MIMIC-III"}
 CAPTION = "Data sets as prepared here."
 SAMPLES_CAPTION = (
     "Windows of each class in each domain; in brackets the paper's number where it is at hand (those of HHAR "
@@ -101,4 +101,5 @@ def _cell(line: Any) -> str:
 
 
 def _title(name: str) -> str:
-    return TITLES.get(name, name)
+    """A data set called by its kind has that one's title."""
+    return (name in KINDS and KINDS[name].title) or name

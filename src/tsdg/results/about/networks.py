@@ -9,16 +9,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from tsdg.data.kinds import KINDS
 from tsdg.learning.layers import NEGATIVE_SLOPE, BatchNormLeakyReLU, Conv1d, Linear
 from tsdg.learning.networks import build
 from tsdg.results.tables import document, escape, row, write
 from tsdg.streams import torch_stream
 
-DATASETS = {  # backbone, channels, time steps, classes
-    "Bearings": ("bearings", 1, 4096, 10),
-    "HHAR": ("har", 3, 128, 6),
-    "MIMIC-III": ("har", 11, 24, 2),
-}
+DATASETS = {kind.title: kind.shape for kind in KINDS.values() if kind.shape}
 CAPTION = "Networks: layers with their output for one window (channels x time steps) and their parameters."
 
 

@@ -1,0 +1,112 @@
+"""Options of data sets on the command line, made of what `tsdg.data.options` says of them."""
+
+import argparse
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from tsdg.commands.arguments import natural, numbers, positive
+from tsdg.data.options import Option
+
+
+def add_options(sub: argparse.ArgumentParser, options: Iterable[Option]) -> None:
+    """Add options; what is not given is left out, so that the function's default holds."""
+    for option in options:
+        sub.add_argument(
+            option.flag,
+            required=option.required,
+            default=argparse.SUPPRESS,
+            help=option.described,
+            **reading(option.value),
+        )
+
+
+def given(arguments: argparse.Namespace, options: Iterable[Option]) -> dict[str, Any]:
+    """Values of the options that are given."""
+    return {name: vars(arguments)[name] for option in options if (name := option.name) in arguments}
+
+
+def reading(value: Mapping[str, Any]) -> dict[str, Any]:
+    """How `argparse` reads a value from its JSON schema: keyword arguments of `add_argument`.
+
+    Words to choose from, numbers and texts are read as such. A list is several words, or numbers and ranges;
+    a mapping is JSON; in place of null stands ``all``.
+    """
+    match value:
+        case {"enum": words} if all(isinstance(word, str) for word in words):
+            return {"choices": words}
+        case {"type": "array", "items": {"type": "integer"}}:
+            return {"type": numbers}
+        case {"type": "array"}:
+            return {"nargs": "+", "action": "extend"}
+        case {"anyOf": [{"type": "array"}, {"type": "object"} as mapping]}:
+            read = _mapping(mapping)
+            one = lambda text: read(text) if text.startswith("{") else text  # noqa: E731
+            return {"nargs": "+", "action": _ListOrMapping, "type": one}
+    return {"type": _reader(value)}
+
+
+def _reader(value: Mapping[str, Any]) -> Callable[[str], Any]:
+    match value:
+        case {"enum": words}:
+            return _word(words, None)
+        case {"anyOf": [{"enum": words}, other]}:
+            return _word(words, _reader(other))
+        case {"anyOf": [other, {"type": "null"}]}:
+            number = _reader(other)
+            return lambda text: None if text in ("all", "None") else number(text)
+        case {"type": "integer", "minimum": 0}:
+            return natural
+        case {"type": "integer"}:
+            return positive
+        case {"type": "number"}:
+            return float
+        case {"type": "object"}:
+            return _mapping(value)
+        case {"type": "string"}:
+            return str
+    raise ValueError(f"no option reads {value}")
+
+
+def _word(words: Sequence[Any], other: Callable[[str], Any] | None) -> Callable[[str], Any]:
+    """Reader of one of some words and numbers, or else by another reader."""
+    named = {str(word): word for word in words}
+
+    def read(text: str) -> Any:
+        if text in named:
+            return named[text]
+        if other is None:
+            raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(named)}")
+        return other(text)
+
+    return read
+
+
+def _mapping(value: Mapping[str, Any]) -> Callable[[str], dict[str, Any]]:
+    """Reader of a JSON object."""
+    example = json.dumps(value["examples"][0])
+
+    def read(text: str) -> dict[str, Any]:
+        try:
+            found = json.loads(text)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise argparse.ArgumentTypeError(f"{text!r} is no JSON object such as '{example}'")
+        return found
+
+    return read
+
+
+class _ListOrMapping(argparse.Action):
+    """Gathers words in a list; one mapping takes its place."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, flag: Any = None
+    ) -> None:
+        before = getattr(namespace, self.dest, [])
+        gathered = [*(before if isinstance(before, list) else [before]), *values]
+        mapping = isinstance(gathered[0], dict)
+        if len(gathered) > 1 and any(isinstance(value, dict) for value in gathered):
+            raise argparse.ArgumentError(self, "give one mapping, or words alone")
+        setattr(namespace, self.dest, gathered[0] if mapping else gathered)

@@ -1,0 +1,170 @@
+"""The kinds of data sets: one entry each, which all that is particular to a kind is asked of.
+
+A kind is implemented by a package with the modules ``raw`` (its function `raw_names`), ``prepare``,
+``simulate`` and, where there are official files, ``fetch`` (each with a function of its name), which are
+loaded when they are called, and ``options``.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path, PurePath
+from typing import Any, NamedTuple
+
+from tsdg.data.bearings import options as bearings
+from tsdg.data.hhar import options as hhar
+from tsdg.data.mimic3 import options as mimic3
+from tsdg.data.options import Option, following, schema
+from tsdg.data.own import options as own
+
+Progress = Callable[[int, int], None]
+
+
+class Shape(NamedTuple):
+    """The backbone of the paper, and what it takes and gives."""
+
+    backbone: str
+    channels: int
+    length: int
+    classes: int
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of data set.
+
+    Attributes
+    ----------
+    about : str
+        One line for ``--help``.
+    package : str
+        Where it is implemented, below `tsdg.data`.
+    options : mapping of str to tuple of Option
+        Of each of its commands.
+    unit : str
+        What a preparation counts.
+    title : str, optional
+        As tables print it; by default a data set has its own name.
+    shape : Shape, optional
+        Where it is fixed.
+    own : bool
+        Whether the recordings are the user's own, who says what is what in them; else there are official
+        ones.
+    credentials : bool
+        Whether the official files need them, so that they cannot be fetched.
+    presets : mapping of str to mapping
+        Values of some options of a preparation, by the name that its option ``preset`` has.
+    fetch_only : callable
+        From names of raw files to the options of ``tsdg fetch`` that get these alone, where it can.
+    memory : int
+        MB that a preparation may take.
+    minutes : int
+        Time that a preparation may take.
+    """
+
+    about: str
+    package: str
+    options: Mapping[str, tuple[Option, ...]]
+    unit: str
+    title: str | None = None
+    shape: Shape | None = None
+    own: bool = False
+    credentials: bool = False
+    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    fetch_only: Callable[[Iterable[str]], dict[str, Any]] = lambda names: {}
+    memory: int = 2000
+    minutes: int = 30
+
+    def fetch(self, out: str | Path, **options: Any) -> list[Path]:
+        """Download the official raw files."""
+        return self._module("fetch").fetch(out, **options)
+
+    def simulate(self, out: str | Path, *, progress: Progress | None = None, **options: Any) -> list[Path]:
+        """Write simulated raw files in the official layout."""
+        return self._module("simulate").simulate(out, **options, progress=progress)
+
+    def prepare(
+        self, raw: str | Path, out: str | Path, *, progress: Progress | None = None, **options: Any
+    ) -> dict[str, Any]:
+        """Cut raw files into a windowed data set; return its card."""
+        if self.presets:
+            options = {**self.presets[options.pop("preset", "default")], **options}
+        return self._module("prepare").prepare(raw, out, **options, progress=progress)
+
+    def raw_names(self, entry: Mapping[str, Any]) -> list[str]:
+        """Names of the raw files of a data set's entry, in their folder, there or not.
+
+        Where a file may be compressed, it is the one that is there.
+        """
+        return self._module("raw").raw_names(entry)
+
+    def in_one_file(self, entry: Mapping[str, Any]) -> bool:
+        """Whether the recordings of a data set's entry are one file, not a folder."""
+        if not self.own:
+            return False
+        suffix = PurePath(entry["raw"]).suffix
+        return entry["source"] == "simulated" or suffix in self._module("raw").SUFFIXES
+
+    def arguments(self, command: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """Options of a command for a data set's entry in params.yaml."""
+        return {**entry.get(command, {}), **following(self.options[command], entry)}
+
+    def code(self, command: str) -> str:
+        """The module behind a command, named without ``tsdg.``."""
+        return f"data.{self.package}.{command}"
+
+    @property
+    def entry_schema(self) -> dict[str, Any]:
+        """JSON schema of what a data set's entry in params.yaml may hold, where kinds differ."""
+        options = {command: schema(self.options[command]) for command in ("simulate", "prepare")}
+        return {
+            "required": ["prepare"] if options["prepare"]["required"] else [],
+            "properties": {
+                "source": {"enum": ["own" if self.own else "official", "simulated"]},
+                **({} if self.own else {"backbone": {"enum": ["bearings", "har"]}}),
+                **options,
+            },
+        }
+
+    def _module(self, name: str) -> Any:
+        return import_module(f"tsdg.{self.code(name)}")
+
+
+KINDS: dict[str, Kind] = {
+    "bearings": Kind(
+        about="Bearings (Case Western Reserve University): vibration of damaged bearings",
+        package="bearings",
+        options={"fetch": bearings.FETCH, "simulate": bearings.SIMULATE, "prepare": bearings.PREPARE},
+        unit="recording",
+        title="Bearings",
+        shape=Shape("bearings", channels=1, length=4096, classes=10),
+        presets=bearings.PRESETS,
+        fetch_only=lambda names: {"numbers": ",".join(sorted((PurePath(n).stem for n in names), key=int))},
+    ),
+    "hhar": Kind(
+        about="HHAR: activities, from the accelerometers of phones",
+        package="hhar",
+        options={"fetch": hhar.FETCH, "simulate": hhar.SIMULATE, "prepare": hhar.PREPARE},
+        unit="MB",
+        title="HHAR",
+        shape=Shape("har", channels=3, length=128, classes=6),
+    ),
+    "mimic3": Kind(
+        about="MIMIC-III: death in hospital, from vital signs",
+        package="mimic3",
+        options={"fetch": mimic3.FETCH, "simulate": mimic3.SIMULATE, "prepare": mimic3.PREPARE},
+        unit="MB",
+        title="MIMIC-III",
+        shape=Shape("har", channels=11, length=24, classes=2),
+        credentials=True,
+        memory=4000,
+        minutes=240,
+    ),
+    "table": Kind(
+        about="your own recordings: csv, parquet or npz, or a folder of files",
+        package="own",
+        options={"simulate": own.SIMULATE, "prepare": own.PREPARE},
+        unit="part",
+        own=True,
+    ),
+}

@@ -1,0 +1,8 @@
+"""The network that suits windows of a length."""
+
+LONG = 1024  # time steps from which windows are for the bearings backbone
+
+
+def backbone(window: int) -> str:
+    """The backbone that suits windows of a length: `bearings` strides through long ones, `har` does not."""
+    return "bearings" if window >= LONG else "har"

@@ -1,0 +1,99 @@
+"""Options of a user's own recordings."""
+
+from dataclasses import replace
+
+from tsdg.data.options import NATURAL, POSITIVE, SEED, TEXT, Option, one_of
+
+COLUMNS = {
+    "type": "array",
+    "items": TEXT,
+    "minItems": 1,
+    "uniqueItems": True,
+    "description": "names of columns",
+}
+CLASSES = {
+    "description": "labels such as [1, 2], or names for them such as {1: walking, 2: sitting}",
+    "anyOf": [
+        {
+            "type": "array",
+            "items": {"type": ["string", "number", "boolean"]},
+            "minItems": 2,
+            "uniqueItems": True,
+        },
+        {
+            "type": "object",
+            "additionalProperties": TEXT,
+            "minProperties": 2,
+            "examples": [{"imbalance": "Imbalance"}],
+        },
+    ],
+}
+
+SIMULATE = (
+    SEED,
+    Option(
+        "people",
+        {"type": "integer", "minimum": 3, "description": "a number of people from 3"},
+        "domains",
+        5,
+    ),
+    Option(
+        "seconds",
+        {"type": "number", "minimum": 5, "description": "seconds of each activity, from 5"},
+        "of each activity",
+        40,
+    ),
+)
+PREPARE = (
+    Option(
+        "domains",
+        {"type": "object", "examples": [{"A": {"user": 1}}]},
+        """e.g. '{"A": {"user": 1}, "B": {"user": 2}, ...}'""",
+        required=True,
+        of_entry=lambda entry: entry["domains"],
+    ),
+    Option(
+        "window",
+        {"type": "integer", "minimum": 2, "description": "a number of time steps from 2"},
+        "window length in time steps",
+        required=True,
+    ),
+    Option(
+        "stride",
+        {"type": "integer", "minimum": 1, "description": "a number of time steps from 1"},
+        "distance of two windows",
+        unless="window",
+    ),
+    Option("short", one_of("drop", "pad"), "stretches shorter than a window", "drop"),
+    Option("channels", COLUMNS, "columns", unless="all of numbers that are nothing else"),
+    Option("label", TEXT, "column of the class", "label"),
+    Option(
+        "classes",
+        CLASSES,
+        """labels to use, or one mapping to names, '{"imbalance": "Imbalance"}'""",
+        unless="all",
+    ),
+    Option("recording", TEXT, "column of the recording", unless="recording"),
+    Option("time", TEXT, "column of the time, in seconds or dates", unless="time"),
+    Option("domain", COLUMNS, "columns that tell domains apart"),
+    Option("sampling_rate", POSITIVE, "Hz, where there is no time"),
+    Option("resample", POSITIVE, "Hz of the prepared signals"),
+    Option(
+        "cap",
+        {"type": "integer", "minimum": 1, "description": "a number of windows from 1"},
+        "windows of each class and domain, at most",
+    ),
+    Option("seed", NATURAL, "of drawing these", 0),
+    Option(
+        "separator",
+        {"type": "string", "minLength": 1, "maxLength": 1, "description": "one character, such as ;"},
+        "of the cells of a csv",
+        ",",
+        unless="a comma",
+    ),
+)
+CHECK = tuple(
+    replace(option, help="time steps", default=128, required=False) if option.name == "window" else option
+    for option in PREPARE
+    if option.name != "domains"
+)
