@@ -17,6 +17,7 @@ from tsdg.commands.main import main
 from tsdg.errors import InputError
 from tsdg.learning.inputs import Windows
 from tsdg.learning.networks import build
+from tsdg.learning.sources import Sources
 from tsdg.runs import record as records
 from tsdg.runs.fingerprint import code_fingerprint
 from tsdg.runs.training import Trainer
@@ -71,6 +72,20 @@ def test_the_temperature_undoes_overconfidence():
     labels = (p.cumsum(1) < rng.uniform(size=(len(p), 1))).sum(1)
     assert fit_temperature(3 * logits, labels) == pytest.approx(3, rel=0.05)
     assert fit_temperature(logits / 2, labels) == pytest.approx(0.5, rel=0.05)
+
+
+def test_the_temperature_is_fitted_on_validation_windows_alone(study, tiny, bundle):
+    config = study.config("tiny", "erm")
+    split = {"seed": 0, "fraction": config["validation_fraction"], "method": config["split"]}
+    sources = Sources(tiny, "ABCD", None, **split)
+
+    def fitted(parts):
+        rows = tiny.windows.iloc[np.concatenate([parts[name] for name in "ABCD"])]
+        x = np.stack([tiny.signals[start : start + 12].T for start in rows["start"]])
+        return fit_temperature(bundle.logits(torch.from_numpy(x)).numpy(), rows["label"].to_numpy())
+
+    assert bundle.card["temperature"] == pytest.approx(fitted(sources.evaluation), rel=1e-3)
+    assert bundle.card["temperature"] != pytest.approx(fitted(sources.train), rel=0.02)
 
 
 def test_the_draw_is_selected_on_sources_alone(params, tmp_path):

@@ -95,6 +95,38 @@ def test_what_fails_in_training_names_the_plug_in(study, tiny_folder, tmp_path, 
     assert re.search(words, "".join(traceback.format_exception(raised.value)))
 
 
+WANTED = r"a floating-point tensor of shape \(1,\), a value of each run"
+
+
+@pytest.mark.parametrize(
+    ("losses", "words"),
+    [
+        ("{'loss': loss.mean()}", rf"'loss' of `losses` has shape \(\); it should be {WANTED}"),
+        ("{'loss': loss, 'risk': logits.mean((2, 3))}", r"'risk' of `losses` has shape \(1, 3\); it should"),
+        ("{'loss': loss.repeat(2)}", r"'loss' of `losses` has shape \(2,\)"),
+        ("{'risk': loss}", f"`losses` returns no 'loss', the objective: {WANTED}"),
+        ("loss", f"`losses` returns a Tensor, not a dictionary with 'loss', {WANTED}"),
+        ("{'loss': loss, 'steps': torch.ones(1, dtype=int)}", r"'steps' of `losses` is of torch.int64"),
+        ("{'loss': loss.item()}", "'loss' of `losses` is a float"),
+        ("{'loss': loss.detach()}", "'loss' of `losses` is detached: no gradient leads to the network"),
+    ],
+)
+def test_losses_that_are_no_value_of_each_run_are_told_at_the_first_update(
+    study, tiny_folder, tmp_path, params, monkeypatch, losses, words
+):
+    path = tmp_path / "sd.py"
+    source = re.sub(r"return {.*}", f"return {losses}", path.read_text())
+    path.write_text(f"import torch\n{source}")
+    steps = []
+    monkeypatch.setattr("tsdg.learning.optimizer.Adam.step", lambda *_, **__: steps.append(1))
+    job = {"variant": "sd", "targets": ["A"], "seeds": [0], "draws": ["fixed"], "out": tmp_path / "runs"}
+    with pytest.raises(InputError, match=f"^{re.escape(str(path))}: method 'sd': {words}") as raised:
+        train_job(Study(params), tiny_folder, **job)
+    assert "\n" not in str(raised.value)
+    assert not steps
+    assert not [*(tmp_path / "runs").rglob("*.json")]
+
+
 def test_where_the_file_lies_does_not_count(tmp_path):
     methods.use_plugins([EXAMPLE])
     here = code_fingerprint("sd")

@@ -239,6 +239,24 @@ def test_the_network_learns_and_neighbours_are_recorded(tiny, params):
     assert "neighbours" not in one(tiny, params, "erm", iterations=1)
 
 
+def test_without_a_target_every_domain_trains_and_is_validated(tiny, params):
+    windows, settings = Windows(tiny), config(params, "erm", iterations=1)
+    [result] = Trainer(tiny, windows, settings, targets=[None], seeds=[0], hparams=[{}]).train()
+    [checkpoint] = result.checkpoints
+    assert result.sources == list(checkpoint["validation"]) == list("ABCD")
+    assert "target" not in checkpoint
+
+
+def test_what_a_method_keeps_is_recorded_and_displaces_nothing(tiny, params, monkeypatch):
+    monkeypatch.setattr(
+        "tsdg.methods.erm.ERM.kept", lambda self, r, names: {"weights": dict.fromkeys(names, r)}
+    )
+    assert one(tiny, params, "erm", iterations=1)["weights"] == {"A": 0, "B": 0, "C": 0}
+    monkeypatch.setattr("tsdg.methods.erm.ERM.kept", lambda self, r, names: {"losses": {}})
+    with pytest.raises(InputError, match="'erm': `kept` has 'losses', a field that every record has"):
+        one(tiny, params, "erm", iterations=1)
+
+
 def test_losses_are_recorded_as_means_over_intervals(tiny, params):
     losses, first = (one(tiny, params, "vrex", iterations=n, decay_at=0.9) for n in (53, 50))
     losses, first = losses["losses"], first["losses"]

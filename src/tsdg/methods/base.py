@@ -18,6 +18,22 @@ from tsdg.streams import numpy_stream
 Losses = dict[str, Tensor]
 
 
+class LossesError(InputError):
+    """What a method computes is not the objective of every run.
+
+    Parameters
+    ----------
+    title : str
+        The method's.
+    what : str
+        What is wrong with it, and what it should be.
+    """
+
+    def __init__(self, title: str, what: str):
+        super().__init__(f"method {title!r}: {what}")
+        self.what = what
+
+
 class Method(nn.Module):
     """A training method for R runs at once.
 
@@ -115,7 +131,10 @@ class Method(nn.Module):
         return {}
 
     def losses(self, x: Tensor, y: Tensor, draws: Mapping[str, Tensor]) -> Losses:
-        """Objective under the name ``loss`` and its components, each ``(R,)``."""
+        """Objective under the name ``loss`` and its components, each ``(R,)``.
+
+        The objective leads back to the network; what else is there may be detached.
+        """
         raise NotImplementedError
 
     def update(self, x: Tensor, y: Tensor, draws: Mapping[str, Tensor] | None = None) -> Losses:
@@ -132,9 +151,16 @@ class Method(nn.Module):
         -------
         dict of str to Tensor (R,)
             The objective ``loss`` and its components, detached.
+
+        Raises
+        ------
+        LossesError
+            If that is not what `losses` or `step` returns; before the network moves, where `step` is that of
+            this class.
         """
         self.train()
         losses = self.perform(x, y, self.draws(x.shape[2]) if draws is None else draws)
+        self._check(losses)
         self.observe()
         self.iteration += 1
         self.clock += 1
@@ -162,10 +188,34 @@ class Method(nn.Module):
     def step(self, x: Tensor, y: Tensor, draws: Mapping[str, Tensor]) -> Losses:
         """Forward, backward and the optimizer's step."""
         losses = self.losses(x, y, draws)
+        self._check(losses)
+        if not losses["loss"].requires_grad:
+            raise LossesError(self.title, "'loss' of `losses` is detached: no gradient leads to the network")
         self.optimizer.zero_grad()
         losses["loss"].sum().backward()
         self.optimizer.step(scale=self.rate())
         return losses
+
+    def _check(self, losses: object) -> None:
+        """Raise `LossesError` unless there is ``loss`` and each value is one of every run."""
+        wanted = f"a floating-point tensor of shape ({self.runs},), a value of each run"
+        if not isinstance(losses, Mapping):
+            raise LossesError(
+                self.title,
+                f"`losses` returns a {type(losses).__name__}, not a dictionary with 'loss', {wanted}",
+            )
+        if "loss" not in losses:
+            raise LossesError(self.title, f"`losses` returns no 'loss', the objective: {wanted}")
+        for name, value in losses.items():
+            if not isinstance(value, Tensor):
+                found = f"is a {type(value).__name__}"
+            elif value.shape != (self.runs,):
+                found = f"has shape {tuple(value.shape)}"
+            elif not value.is_floating_point():
+                found = f"is of {value.dtype}"
+            else:
+                continue
+            raise LossesError(self.title, f"{name!r} of `losses` {found}; it should be {wanted}")
 
     def rate(self) -> Tensor:
         """Factor of the learning rate at this iteration."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 
 from tsdg.errors import InputError
-from tsdg.methods.base import Method
+from tsdg.methods.base import LossesError, Method
 from tsdg.methods.search import Distribution
 
 GROUP = "tsdg.methods"
@@ -94,14 +94,12 @@ def blamed(cls: type[Method], name: str) -> Iterator[None]:
     """Where the training of a method from outside fails, say whose it is."""
     try:
         yield
+    except LossesError as error:
+        raise InputError(f"{inspect.getfile(cls)}: method {name!r}: {error.what}") from None
     except Exception as error:
         if cls.__module__.startswith("tsdg.") or isinstance(error, InputError):
             raise
-        file = inspect.getfile(cls)
-        inside = traceback.extract_tb(error.__traceback__)[-1].filename == file
-        if isinstance(error, KeyError) and error.args == ("loss",) and not inside:
-            raise InputError(f"{file}: method {name!r}: `losses` returns no 'loss', the objective") from None
-        error.add_note(f"This is of the plug-in {file}, method {name!r}.")
+        error.add_note(f"This is of the plug-in {inspect.getfile(cls)}, method {name!r}.")
         raise
 
 
