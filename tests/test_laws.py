@@ -20,7 +20,8 @@ from tsdg.data.mimic3.simulate import simulate
 from tsdg.data.own.raw import open_source
 from tsdg.data.split import TRAIN, UNUSED, VALIDATION, split
 from tsdg.data.windows import FILES
-from tsdg.results.selection import read_csv, select, write_csv
+from tsdg.results.selected import read_csv, write_csv
+from tsdg.results.selection import select
 from tsdg.runs import record as records
 from tsdg.study.jobs import TrainingJob, training_jobs
 from tsdg.study.run import Run, parse_run_path, run_path

@@ -17,9 +17,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 from scipy import stats
 
+from tsdg.data import paper
 from tsdg.results.figures.forest import interval
 from tsdg.results.figures.style import BASELINE, COLUMN, OURS, PAPER, style
-from tsdg.results.tables import paper_numbers
 
 BASE = "bearings"
 RUN = ["dataset", "variant", "target", "seed"]
@@ -134,7 +134,7 @@ def validation_says(table: pd.DataFrame) -> pd.DataFrame:
 
 def draw(runs: pd.DataFrame, variants: list[str], targets: list[str], path: Path) -> None:
     """Every seed's accuracy, the mean with its interval, and the paper's number as a diamond."""
-    paper = paper_numbers(BASE).set_index(["row", "target", "metric"])["value"]
+    printed = paper.numbers(BASE).set_index(["row", "target", "metric"])["value"]
     with style():
         figure = Figure(figsize=(2 * COLUMN, 0.5 + 0.42 * len(variants)), layout="constrained")
         axes = figure.subplots(1, len(targets), sharey=True, squeeze=False)[0]
@@ -149,8 +149,8 @@ def draw(runs: pd.DataFrame, variants: list[str], targets: list[str], path: Path
                 )
                 ax.plot(interval(values), [y + 0.12] * 2, color=color, linewidth=1.2)
                 ax.plot(values.mean(), y + 0.12, "|", color=color, markersize=6, mew=1.4)
-                if (key := (row, target, "accuracy")) in paper.index:
-                    ax.plot(paper[key], y + 0.12, "D", color=PAPER, markersize=3.5, mew=0)
+                if (key := (row, target, "accuracy")) in printed.index:
+                    ax.plot(printed[key], y + 0.12, "D", color=PAPER, markersize=3.5, mew=0)
             ax.set(title=f"target {target}", xlabel="accuracy (%)", ylim=(len(variants) - 0.5, -0.5))
             ax.grid(axis="x")
         axes[0].set_yticks(range(len(variants)), variants)

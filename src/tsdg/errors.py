@@ -16,3 +16,19 @@ def nearest(word: object, known: Iterable[str]) -> str:
     spelled = {str(name).lower(): str(name) for name in known}
     match = get_close_matches(str(word).lower(), spelled, n=1, cutoff=0.5)
     return f", did you mean {spelled[match[0]]!r}?" if match else ""
+
+
+def check_known(name: str, known: Iterable[str], kind: str, where: str = "") -> None:
+    """Raise `InputError`, with the nearest of those there are, unless a name is known.
+
+    Parameters
+    ----------
+    kind : str
+        What it should be a name of.
+    where : str, optional
+        Its place in `params.yaml`.
+    """
+    known = list(known)
+    if name not in known:
+        there = f"there are {', '.join(known)}" if known else "there are none"
+        raise InputError(f"{where and f'{where}: '}{name!r} is not a {kind}{nearest(name, known)}; {there}")

@@ -13,7 +13,8 @@ import pytest
 from tsdg.commands.main import parser
 from tsdg.data.kinds import KINDS
 from tsdg.errors import InputError
-from tsdg.study.study import Study, schema
+from tsdg.study.params import schema
+from tsdg.study.study import Study
 
 COMMANDS = [(command, kind) for kind, entry in KINDS.items() for command in entry.options]
 WRITTEN = [pair for pair in COMMANDS if pair[0] in ("prepare", "simulate")]

@@ -4,7 +4,8 @@ import json
 
 from synthetic_records import grid, save
 from tsdg.commands.main import main
-from tsdg.results.selection import select, write_csv
+from tsdg.results.selected import write_csv
+from tsdg.results.selection import select
 
 
 def test_averages_are_the_tables_own(project, tmp_path):

@@ -7,14 +7,16 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from layouts import layout, panel
 from synthetic_records import grid, save
 from tsdg.errors import InputError
 from tsdg.results.figures.critical_difference import critical_difference
 from tsdg.results.ranking import block_values, describe, rank, rank_table, render
+from tsdg.results.selected import joined_runs
 from tsdg.results.selection import select
-from tsdg.study.layouts import joined, joined_runs
+from tsdg.study.layout import Protocol, joined
 
-PROTOCOL = {"name": "paper", "seeds": 1, "draws": 1, "iterations": 100, "reduced": False}
+PROTOCOL = Protocol("paper", seeds=1, draws=1, iterations=100)
 
 
 def blocks(values, names="abc"):
@@ -72,29 +74,29 @@ def tables(tmp_path):
             if (run.dataset, run.variant, run.target) != ("two", "b", "1"):
                 accuracy = {"a": 0.8, "b": 0.6, "c": 0.4, "d": 0.3}[run.variant] + int(run.target) / 50
                 save(tmp_path, run, ((100, 0.5, accuracy),))
-        shape = {"dataset": dataset, "title": dataset.title(), "targets": list("1234"), "metrics": ["ece"]}
-        layouts.append({**shape, "rows": rows, "caption": "x", "protocol": PROTOCOL, "ours": ["a"]})
+        shown = panel(dataset, "1234", ["ece"], title=dataset.title())
+        layouts.append(layout(rows, shown, protocol=PROTOCOL, ours=["a"]))
         selected.append(select(runs, tmp_path))
     return joined_runs(selected), joined(layouts, metrics=["accuracy"])
 
 
 def test_table_and_diagram(tables, tmp_path):
-    selected, layout = tables
-    assert layout["rows"] == ["b", "c", "a"]
-    values = block_values(selected, layout)
+    selected, shape = tables
+    assert shape.rows == ("b", "c", "a")
+    values = block_values(selected, shape)
     assert values.loc[("one", "2")].to_dict() == pytest.approx({"a": 84, "b": 64, "c": 44})
     ranking = rank(values, higher_is_better=True)
-    table = rank_table(ranking, layout)
+    table = rank_table(ranking, shape)
     assert table[["variant", "average_rank", "rank_one", "rank_two", "blocks"]].to_numpy().tolist() == [
         ["a", 1, 1, 1, 7], ["b", 2, 2, 2, 7], ["c", 3, 3, 3, 7],
     ]  # fmt: skip
-    words = describe(ranking, selected, layout, without=["Three"], dropped=["D"])
+    words = describe(ranking, selected, shape, without=["Three"], dropped=["D"])
     text = " ".join(words)
     assert "3 methods over 7 targets of One, Two" in text
     assert "Without Three" in text
     assert "left out: D." in text
     assert "no value: Two 1." in text
-    made = [*render(ranking, layout, words, tmp_path), *critical_difference(ranking, layout, words, tmp_path)]
+    made = [*render(ranking, shape, words, tmp_path), *critical_difference(ranking, shape, words, tmp_path)]
     assert [path.name for path in made] == [
         "ranking.csv", "ranking.tex", "critical_difference.pdf", "critical_difference.png",
     ]  # fmt: skip
@@ -102,20 +104,20 @@ def test_table_and_diagram(tables, tmp_path):
 
 
 def test_too_little_to_test_is_said_and_nothing_to_rank_refused(tables):
-    selected, layout = tables
+    selected, shape = tables
     few = selected[selected["target"] == "2"]
-    words = describe(rank(block_values(few, layout), higher_is_better=True), few, layout)
+    words = describe(rank(block_values(few, shape), higher_is_better=True), few, shape)
     assert "No test was made: it takes 3 methods and 6 targets." in words
     with pytest.raises(InputError, match="no target has a value of every method"):
-        rank(block_values(selected, layout) * math.nan, higher_is_better=True)
+        rank(block_values(selected, shape) * math.nan, higher_is_better=True)
 
 
 def test_a_method_without_any_value_is_left_out_and_named(tables, tmp_path):
-    selected, layout = tables
+    selected, shape = tables
     selected.loc[selected["variant"] == "c", ["accuracy", "status"]] = [math.nan, "diverged"]
-    ranking = rank(block_values(selected, layout), higher_is_better=True)
+    ranking = rank(block_values(selected, shape), higher_is_better=True)
     assert ranking.average.to_dict() == {"a": 1, "b": 2}
-    words = describe(ranking, selected, layout)
+    words = describe(ranking, selected, shape)
     assert words[0].startswith("Average ranks (Accuracy) of 2 methods over 7 targets")
     assert "Without a value on any target, and left out: c." in words
-    assert critical_difference(ranking, layout, words, tmp_path)
+    assert critical_difference(ranking, shape, words, tmp_path)

@@ -6,7 +6,8 @@ import pytest
 
 from synthetic_records import grid, make_record, metrics, save
 from tsdg.errors import InputError
-from tsdg.results.selection import COLUMNS, read_csv, select, write_csv
+from tsdg.results.selected import COLUMNS, read_csv, write_csv
+from tsdg.results.selection import select
 from tsdg.runs import record as records
 from tsdg.study.run import Run, run_path
 

@@ -1,30 +1,31 @@
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import layouts
+from layouts import panel
 from synthetic_records import grid, save
+from tsdg.data import paper
 from tsdg.errors import InputError
 from tsdg.results import tables
 from tsdg.results.selection import select
+from tsdg.study.layout import Protocol
 from tsdg.study.run import Run
 
-PROTOCOL = {"name": "paper", "seeds": 3, "draws": 20, "iterations": 3000, "reduced": False}
+ONE_SEED = replace(layouts.PAPER, seeds=1)
 
 
-def layout(**changes):
-    return {
-        "dataset": "toy",
-        "rows": ["ours", "erm", "irm"],
-        "labels": {"erm": "ERM", "ours": "Ours_{λ}"},
+def layout(rows=("ours", "erm", "irm"), targets="PQ", metrics=("accuracy", "ece"), panels=None, **changes):
+    names = {"erm": "ERM", "ours": "Ours_{λ}"}
+    defaults = {
+        "labels": {row: label for row, label in names.items() if row in rows},
         "ours": ["ours"],
-        "targets": ["P", "Q"],
-        "metrics": ["accuracy", "ece"],
         "caption": "Toy.",
-        "protocol": PROTOCOL,
-        **changes,
     }
+    return layouts.layout(rows, *(panels or [panel("toy", targets, metrics)]), **defaults | changes)
 
 
 def selected(folder, accuracies, seeds=3, **facts):
@@ -90,9 +91,7 @@ def test_the_golden_table(tmp_path):
 def test_what_prints_alike_ranks_alike_and_the_next_print_is_second(tmp_path, metric):
     values = {"erm": 0.4, "irm": 0.6, "ours": 0.5996, "rsc": 0.6, "dann": 0.3}
     runs = selected(tmp_path, {(variant, "P"): [value] for variant, value in values.items()}, seeds=1)
-    shape = layout(
-        rows=list(values), ours=[], targets=["P"], metrics=[metric], protocol=PROTOCOL | {"seeds": 1}
-    )
+    shape = layout(list(values), "P", [metric], labels={}, ours=[], protocol=ONE_SEED)
     table = tables.summarise(runs, shape)
     assert table[table.target == "P"]["rank"].fillna(0).tolist() == [2, 1, 1, 1, 0]
 
@@ -101,13 +100,11 @@ def test_what_prints_alike_ranks_alike_and_the_next_print_is_second(tmp_path, me
 def test_latex_is_well_formed(tmp_path, arrange):
     one = selected(tmp_path, GOLDEN)
     other = one.assign(dataset="other")
-    shape = layout(arrange=arrange, caption="50% of A&B_C #1 {x} ~ ^ \\ $")
-    for key in ("dataset", "targets", "metrics"):
-        del shape[key]
-    shape["panels"] = [
-        {"dataset": "toy", "title": "T & T", "targets": ["P", "Q"], "metrics": ["accuracy", "ece"]},
-        {"dataset": "other", "targets": ["P", "Q"], "metrics": ["accuracy", "nll"], "average_only": True},
+    panels = [
+        panel("toy", "PQ", ["accuracy", "ece"], title="T & T"),
+        panel("other", "PQ", ["accuracy", "nll"], average_only=True),
     ]
+    shape = layout(arrange=arrange, caption="50% of A&B_C #1 {x} ~ ^ \\ $", panels=panels)
     text = tables.render("toy", pd.concat([one, other]), shape, tmp_path)[1].read_text()
     columns, rows = tabular(text)
     assert len(columns) == 1 + (4 if arrange == "beneath" else 8)
@@ -128,7 +125,7 @@ def test_gaps_are_marked_and_named(tmp_path):
     accuracies["erm", "Q"] = (0.5, 0.6)
     accuracies["ours", "P"] = (None, None, None)
     runs = selected(tmp_path, accuracies, simulated=True, protocol="quick")
-    quick = {"name": "quick", "seeds": 3, "draws": 1, "iterations": 100, "reduced": True}
+    quick = Protocol("quick", seeds=3, draws=1, iterations=100, reduced=True)
     text = tables.render("toy", runs, layout(protocol=quick), tmp_path)[1].read_text()
     rows = body(text)
     assert rows["ERM"][0] == [r"\textbf{72.0}", r"\underline{55.0}$^\dagger$", r"\textbf{63.5}$^\dagger$"]
@@ -156,7 +153,7 @@ def test_many_gaps_are_counted_and_lost_draws_are_gaps(tmp_path):
     for target in targets:
         save(tmp_path, Run("toy", "erm", target, 0, 0))
     runs = select(grid(["erm"], targets, [0], [0, 1]), tmp_path)
-    shape = layout(rows=["erm"], ours=[], targets=targets, protocol=PROTOCOL | {"seeds": 1})
+    shape = layout(["erm"], targets, ours=[], protocol=ONE_SEED)
     words = tables.caption(runs, shape)
     assert "Missing runs: targets concerned: ERM 6 of 6; each is listed in the csv file." in words
     table = tables.summarise(runs, shape)
@@ -175,7 +172,7 @@ def test_a_diverged_draw_among_others_is_told_but_not_marked(tmp_path):
     save(tmp_path, Run("toy", "erm", "P", 0, 0), diverged=True)
     save(tmp_path, Run("toy", "erm", "P", 0, 1))
     runs = select(grid(["erm"], ["P"], [0], [0, 1]), tmp_path)
-    shape = layout(rows=["erm"], ours=[], targets=["P"], protocol=PROTOCOL | {"seeds": 1})
+    shape = layout(["erm"], "P", ours=[], protocol=ONE_SEED)
     words = tables.caption(runs, shape)
     assert "Diverged runs: ERM at P (seed 0: 1 of 2 draws)." in words
     assert "†" not in words
@@ -193,8 +190,8 @@ def test_comparison_with_the_paper(tmp_path):
     runs = [Run("bearings", v, t, 0, 0) for v in ("erm", "irm", "ours-learned") for t in "AC"]
     for run in runs[:-2]:
         save(tmp_path, run, ((100, 0.5, 0.644),))
-    shape = layout(dataset="bearings", rows=["erm", "irm", "ours-learned"], ours=[], targets=["A", "C"])
-    shape |= {"paper": "bearings", "protocol": PROTOCOL | {"seeds": 1}}
+    shown = panel("bearings", "AC", ["accuracy", "ece"], paper="bearings")
+    shape = layout(["erm", "irm", "ours-learned"], panels=[shown], ours=[], protocol=ONE_SEED)
     paths = tables.render("b", select(runs, tmp_path), shape, tmp_path)
     assert [p.name for p in paths] == ["b.csv", "b.tex", "b_comparison.csv", "b_comparison.md"]
     compared = pd.read_csv(paths[2], keep_default_na=False).set_index(["variant", "target", "metric"])
@@ -211,31 +208,28 @@ def test_comparison_with_the_paper(tmp_path):
 
 
 def test_the_papers_sample_sizes_add_up():
-    bearings = tables.paper_numbers("bearings-samples")
+    bearings = paper.numbers("bearings-samples")
     assert bearings.groupby("target")["value"].sum().to_dict() == dict.fromkeys("ABCDEFGH", 4000)
-    assert tables.paper_numbers("mimic3-samples")["value"].sum() == 164 + 625 + 1179 + 495
+    assert paper.numbers("mimic3-samples")["value"].sum() == 164 + 625 + 1179 + 495
     with pytest.raises(InputError, match="bearings, bearings-samples"):
-        tables.paper_numbers("hhar")
+        paper.numbers("hhar")
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"row": []}, "unknown row; known are"),
-        ({"rows": []}, "rows must be given"),
+        ({"rows": [], "ours": []}, "needs rows"),
+        ({"targets": []}, "toy: a panel needs targets and metrics"),
         ({"metrics": ["acc"]}, "acc unknown; known are accuracy"),
         ({"ours": ["dann"]}, "dann must be among rows"),
-        (
-            {"protocol": {"name": "x", "reduced": True, "seeds": 1, "draws": 1}},
-            "protocol: iterations must be given",
-        ),
-        ({"panels": [{"dataset": "toy"}]}, "belong into the panels"),
+        ({"panels": [panel("a", "PQ"), panel("a", "PQ")]}, "a data set can have one panel"),
+        ({"panels": [panel("a", "PQ"), panel("b", "PQ", ["ece", "nll"])]}, "equally many metrics"),
         ({"arrange": "above"}, "neither 'beneath' nor 'beside'"),
     ],
 )
 def test_a_wrong_layout_is_refused(changes, message):
     with pytest.raises(InputError, match=message):
-        tables.panels(layout(**changes))
+        layout(**changes)
 
 
 def test_few_windows_are_told(tmp_path, monkeypatch):

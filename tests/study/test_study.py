@@ -2,6 +2,7 @@
 
 from collections import Counter
 from copy import deepcopy
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import yaml
 from tiny_study import FIGURES, PARAMS
 from tsdg.errors import InputError
 from tsdg.runs.recipe import Recipes
+from tsdg.study.layout import Panel
 from tsdg.study.run import Run
 from tsdg.study.study import Study
 
@@ -33,7 +35,7 @@ def set_in(tree, path, value):
 )
 def test_published_protocols(name, protocol, reduced):
     study = Study.load(PUBLISHED, [f"protocol={name}"] if name else [])
-    assert study.protocol.items() >= (protocol | {"reduced": reduced}).items()
+    assert asdict(study.protocol).items() >= (protocol | {"reduced": reduced}).items()
     config = study.config("bearings", "erm")
     assert config["protocol"] == protocol["name"]
     if name != "quick":
@@ -84,9 +86,9 @@ def test_overrides(params, overrides, protocol, setting):
     config = study.config("tiny", "erm")
     assert config["protocol"] == protocol
     assert config.items() >= setting.items()
-    assert study.protocol["iterations"] == config["iterations"]
+    assert study.protocol.iterations == config["iterations"]
     if "seeds=5" in overrides:
-        assert study.protocol["seeds"] == 5
+        assert study.protocol.seeds == 5
     assert params == PARAMS, "the caller's parameters changed"
 
 
@@ -205,7 +207,7 @@ def test_overrides_in_the_file_are_refused(params, tmp_path):
 
 def test_an_absent_key_of_the_top_level_is_set_there(params):
     study = Study(params, ["ranking={tables: [tiny], metric: ece}"])
-    assert study.ranking()["layout"]["panels"][0]["metrics"] == ["ece"]
+    assert study.ranking().layout.panels[0].metrics == ("ece",)
 
 
 def test_without_tables_it_says_so(params):
@@ -281,13 +283,13 @@ def test_a_figure_and_the_ranking_join_the_tables_that_are_at_hand(figure_params
     params["figures"]["near"]["tables"] = params["ranking"]["tables"] = ["tiny", "more"]
     study = Study(params)
     near = study.figure("near")
-    assert [panel["dataset"] for panel in near["layout"]["panels"]] == ["tiny", "part"]
-    assert near["layout"]["rows"] == ["erm", "ours-learned"]
+    assert [panel.dataset for panel in near.layout.panels] == ["tiny", "part"]
+    assert near.layout.rows == ("erm", "ours-learned")
     clusters = {"A": "north", "B": "north", "C": "south", "D": "south"}
-    assert near["options"]["clusters"]["tiny"] == clusters
+    assert near.options["clusters"]["tiny"] == clusters
     ranking = study.ranking(["tiny"])
-    assert (ranking["layout"]["rows"], ranking["without"]) == (["erm", "ours-learned"], ["Part"])
-    assert study.ranking()["dropped"] == ["V-REx"]
+    assert (ranking.layout.rows, ranking.without) == (("erm", "ours-learned"), ("Part",))
+    assert study.ranking().dropped == ("V-REx",)
     assert study.document()[-3:] == ["tiny", "more", "ranking"]
 
 
@@ -359,7 +361,7 @@ def test_a_table_needs_the_runs_of_its_rows_and_targets(params):
     assert Counter(runs) == Counter(expected)
     del params["tables"]["tiny"]["targets"]
     assert {run.target for run in Study(params).table_runs("tiny")} == set("ABCD")
-    assert Study(params).layout("tiny")["panels"][0]["targets"] == list("ABCD")
+    assert Study(params).layout("tiny").panels[0].targets == tuple("ABCD")
 
 
 def test_a_table_may_have_several_data_sets(params):
@@ -372,10 +374,13 @@ def test_a_table_may_have_several_data_sets(params):
     expected += [Run("part", "erm", target, 0, "fixed") for target in "DAB"]
     assert study.table_runs("tiny") == expected
     layout = study.layout("tiny")
-    assert layout["panels"] == [one, {**two, "targets": ["D", "A", "B"]}]
-    assert (layout["arrange"], layout["labels"]) == ("beside", {"erm": "ERM"})
+    assert layout.panels == (
+        Panel("tiny", "All", ("A",), ("accuracy",)),
+        Panel("part", "part", ("D", "A", "B"), ("ece",), average_only=True),
+    )
+    assert (layout.arrange, layout.labels) == ("beside", {"erm": "ERM"})
     params["tables"]["tiny"]["labels"] = {"erm": "Nothing"}
-    assert Study(params).layout("tiny")["labels"] == {"erm": "Nothing"}
+    assert Study(params).layout("tiny").labels == {"erm": "Nothing"}
     params["tables"]["tiny"] |= {"title": "Both", "dataset": "tiny"}
     with pytest.raises(InputError, match=r"tables.tiny.dataset: 'tiny' is wrong: in a table with `panels`"):
         Study(params)

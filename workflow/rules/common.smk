@@ -11,6 +11,7 @@ import re
 import shlex
 import shutil
 import sys
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -22,8 +23,10 @@ from tsdg.errors import InputError
 from tsdg.runs.fingerprint import modules_fingerprint
 from tsdg.runs.recipe import Recipes
 from tsdg.study.jobs import LOGS, RECORDS, training_rules
+from tsdg.study.layout import text
+from tsdg.study.names import TOY_FIGURES, TOY_TABLES
 from tsdg.study.run import parse_run_path, run_path
-from tsdg.study.study import TOY_FIGURES, TOY_TABLES, Study
+from tsdg.study.study import Study
 
 # `tsdg` is found beside the Python that runs Snakemake, activated or not.
 os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), os.getenv("PATH", "")]))
@@ -178,7 +181,7 @@ def at_hand():
 def tabled_datasets():
     """Data sets whose prepared data the tables at hand are about."""
     panels = (panel for table in tables_at_hand() for panel in study.panels(table))
-    return list(dict.fromkeys(study.prepared(panel["dataset"]) for panel in panels))
+    return list(dict.fromkeys(study.prepared(panel.dataset) for panel in panels))
 
 
 @cache
@@ -188,7 +191,7 @@ def tables_at_hand():
     return [
         table
         for table in study.tables
-        if without.isdisjoint(panel["dataset"] for panel in study.panels(table))
+        if without.isdisjoint(panel.dataset for panel in study.panels(table))
     ]
 
 
@@ -319,22 +322,20 @@ def table_records(wildcards):
 
 def table_layout(wildcards):
     """All that decides how a table looks."""
-    return json.dumps(study.layout(wildcards.table), sort_keys=True)
+    return text(study.layout(wildcards.table))
 
 
 def summary_layouts():
     """All that decides the averages of the tables at hand: labels and captions are not in it."""
-    keys = ("rows", "panels", "protocol")
     layouts = {table: study.layout(table) for table in tables_at_hand()}
-    return json.dumps(
-        {table: {key: layout[key] for key in keys} for table, layout in layouts.items()}, sort_keys=True
+    return text(
+        {table: [layout.rows, layout.panels, layout.protocol] for table, layout in layouts.items()}
     )
 
 
 def accuracy_layout(wildcards):
     """All that decides how a table's figure looks: a caption is not in it."""
-    layout = study.layout(wildcards.table)
-    return json.dumps({key: value for key, value in layout.items() if key != "caption"}, sort_keys=True)
+    return text(replace(study.layout(wildcards.table), caption=""))
 
 
 def after_failure():
@@ -385,7 +386,7 @@ def figure_tables(wildcards):
 def figure_layout(wildcards):
     """All that decides how a figure looks: a caption is not in it."""
     tables = at_hand_of(study.figures[wildcards.figure]["tables"])
-    return json.dumps(study.figure(wildcards.figure, tables), sort_keys=True)
+    return text(study.figure(wildcards.figure, tables))
 
 
 def figure_code(wildcards):

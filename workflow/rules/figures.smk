@@ -97,7 +97,7 @@ if ranked_tables():
         conda:
             "../../environment.yml"
         params:
-            layout=json.dumps(study.ranking(ranked_tables()), sort_keys=True),
+            layout=text(study.ranking(ranked_tables())),
             code=modules_fingerprint("results.ranking", "results.figures.critical_difference"),
             study=study_file,
         shell:

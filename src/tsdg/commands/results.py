@@ -97,7 +97,8 @@ def add(commands: Commands) -> None:
 
 
 def _select(options: argparse.Namespace) -> None:
-    from tsdg.results.selection import select, write_csv
+    from tsdg.results.selected import write_csv
+    from tsdg.results.selection import select
     from tsdg.runs.current import CurrentRecords
 
     study = load_study(options)
@@ -123,8 +124,8 @@ def _select(options: argparse.Namespace) -> None:
 
 
 def _table(options: argparse.Namespace) -> None:
+    from tsdg.results.selected import read_selected
     from tsdg.results.tables import render
-    from tsdg.study.layouts import read_selected
 
     study = load_study(options)
     layout = study.layout(options.table)
@@ -135,15 +136,14 @@ def _table(options: argparse.Namespace) -> None:
 
 def _figure(options: argparse.Namespace) -> None:
     from tsdg.results import figures
-    from tsdg.study.layouts import read_selected
+    from tsdg.results.selected import read_selected
 
     study, name = load_study(options), options.figure
     if name in study.figures:
         files = _files(options.selected, study.figures[name]["tables"])
-        entry = study.figure(name, [path.stem for path in files])
-        selected = _selected(study, files)
-        draw = figures.KINDS[entry["kind"]]
-        made = draw(selected, entry["layout"], options.runs, options.out, name, **entry["options"])
+        figure = study.figure(name, [path.stem for path in files])
+        selected, draw = _selected(study, files), figures.KINDS[figure.kind]
+        made = draw(selected, figure.layout, options.runs, options.out, name, **figure.options)
     elif name in study.tables:
         files = _files(options.selected, [name])
         if len(files) > 1:
@@ -161,16 +161,15 @@ def _figure(options: argparse.Namespace) -> None:
 def _ranking(options: argparse.Namespace) -> None:
     from tsdg.results import ranking
     from tsdg.results.figures.critical_difference import critical_difference
-    from tsdg.results.tables import METRICS
+    from tsdg.study.metric import METRICS
 
     study = load_study(options)
     files = _files(options.selected, study.params.get("ranking", {}).get("tables", []))
-    entry = study.ranking([path.stem for path in files])
-    layout = entry["layout"]
-    selected = _selected(study, files)
+    tables = study.ranking([path.stem for path in files])
+    layout, selected = tables.layout, _selected(study, files)
     metric = METRICS[study.params["ranking"]["metric"]]
     ranked = ranking.rank(ranking.block_values(selected, layout), higher_is_better=metric.higher_is_better)
-    text = ranking.describe(ranked, selected, layout, without=entry["without"], dropped=entry["dropped"])
+    text = ranking.describe(ranked, selected, layout, without=tables.without, dropped=tables.dropped)
     print(*ranking.render(ranked, layout, text, options.out / "tables"), sep="\n")
     print(*critical_difference(ranked, layout, text, options.out / "figures"), sep="\n")
 
@@ -185,7 +184,7 @@ def _files(given: list[Path] | None, tables: Iterable[str]) -> list[Path]:
 
 def _selected(study: Study, files: Iterable[Path]) -> pd.DataFrame:
     """Selected runs of several tables, each in a file that is called as it."""
-    from tsdg.study.layouts import joined_runs, read_selected
+    from tsdg.results.selected import joined_runs, read_selected
 
     return joined_runs([read_selected(path, path.stem, study.layout(path.stem)) for path in files])
 
@@ -211,7 +210,7 @@ def _pdf(options: argparse.Namespace) -> None:
 
 def _summary(options: argparse.Namespace) -> None:
     from tsdg.results.averages import averages, write
-    from tsdg.study.layouts import read_selected
+    from tsdg.results.selected import read_selected
 
     study = load_study(options)
     layouts = {table: study.layout(table) for table in options.tables}

@@ -9,10 +9,12 @@ from typing import Any
 import pandas as pd
 
 from tsdg.files import write_text
-from tsdg.results.tables import AVERAGE, METRICS, summarise
+from tsdg.results.tables import summarise
+from tsdg.study.layout import AVERAGE, Layout
+from tsdg.study.metric import METRICS
 
 
-def averages(selected: pd.DataFrame, layout: Mapping[str, Any]) -> list[dict[str, Any]]:
+def averages(selected: pd.DataFrame, layout: Layout) -> list[dict[str, Any]]:
     """Mean over seeds of the average over targets, a row for each data set and variant.
 
     Its keys are ``dataset``, ``variant`` and the metrics, which are None where a target has no value.

@@ -6,19 +6,20 @@ same journal 17, 2016.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
 from tsdg.errors import InputError
-from tsdg.results.tables import AVERAGE, METRICS, document, escape, notes, panels, row, summarise, write
+from tsdg.results.tables import document, escape, notes, row, summarise, write
+from tsdg.study.layout import AVERAGE, Layout
+from tsdg.study.metric import METRICS
 
 ALPHA = 0.05
 METHODS = 3  # fewer have no ranking to test
@@ -53,13 +54,13 @@ class Ranking:
         return self.ranks.mean()
 
 
-def block_values(selected: pd.DataFrame, layout: Mapping[str, Any]) -> pd.DataFrame:
+def block_values(selected: pd.DataFrame, layout: Layout) -> pd.DataFrame:
     """Blocks (data set, target) by variants, the layout's one metric as printed in the tables."""
     table = summarise(selected, layout)
     table = table[table["target"] != AVERAGE]
     values = table.pivot(index=["dataset", "target"], columns="variant", values="mean")
-    places = [(panel["dataset"], target) for panel in panels(layout) for target in panel["targets"]]
-    return values.reindex(index=pd.MultiIndex.from_tuples(places), columns=layout["rows"])
+    places = [(panel.dataset, target) for panel, target in layout.places]
+    return values.reindex(index=pd.MultiIndex.from_tuples(places), columns=list(layout.rows))
 
 
 def rank(values: pd.DataFrame, *, higher_is_better: bool) -> Ranking:
@@ -114,7 +115,7 @@ def posthocs() -> ModuleType:
         raise InputError("a ranking needs scikit-posthocs: pip install scikit-posthocs") from None
 
 
-def rank_table(ranking: Ranking, layout: Mapping[str, Any]) -> pd.DataFrame:
+def rank_table(ranking: Ranking, layout: Layout) -> pd.DataFrame:
     """A row for each variant, best first.
 
     Returns
@@ -126,19 +127,17 @@ def rank_table(ranking: Ranking, layout: Mapping[str, Any]) -> pd.DataFrame:
     average = ranking.average.sort_values(kind="stable")
     by_dataset = ranking.ranks.groupby(level=0).mean()
     table = pd.DataFrame({"variant": average.index, "average_rank": average.to_numpy()})
-    table.insert(1, "label", [layout["labels"][variant] for variant in average.index])
-    for panel in panels(layout):
-        own = by_dataset.loc[panel["dataset"]] if panel["dataset"] in by_dataset.index else {}
-        table[f"rank_{panel['dataset']}"] = [own.get(variant, math.nan) for variant in average.index]
+    table.insert(1, "label", [layout.labels[variant] for variant in average.index])
+    for panel in layout.panels:
+        own = by_dataset.loc[panel.dataset] if panel.dataset in by_dataset.index else {}
+        table[f"rank_{panel.dataset}"] = [own.get(variant, math.nan) for variant in average.index]
     table["blocks"] = len(ranking.ranks)
     table["p_to_first"] = [ranking.pairs.loc[average.index[0], variant] for variant in average.index]
     table.loc[0, "p_to_first"] = math.nan
     return table
 
 
-def render(
-    ranking: Ranking, layout: Mapping[str, Any], remarks: Sequence[str], out_folder: str | Path
-) -> list[Path]:
+def render(ranking: Ranking, layout: Layout, remarks: Sequence[str], out_folder: str | Path) -> list[Path]:
     """Write ``ranking.csv`` (`rank_table`) and ``ranking.tex``.
 
     Parameters
@@ -147,8 +146,8 @@ def render(
         Sentences of the caption, see `describe`.
     """
     table = rank_table(ranking, layout)
-    titles = [panel["title"] for panel in panels(layout)]
-    columns = ["average_rank", *(f"rank_{panel['dataset']}" for panel in panels(layout))]
+    titles = layout.titles.values()
+    columns = ["average_rank", *(f"rank_{panel.dataset}" for panel in layout.panels)]
     printed = {column: [f"{value:.2f}" for value in table[column]] for column in columns}
     lines = [r"\toprule", row(map(escape, ["Method", "All", *titles, "p to first"])), r"\midrule"]
     for k, variant in enumerate(table.itertuples()):
@@ -178,7 +177,7 @@ def _marked(number: str, column: Sequence[str]) -> str:
 def describe(
     ranking: Ranking,
     selected: pd.DataFrame,
-    layout: Mapping[str, Any],
+    layout: Layout,
     *,
     without: Sequence[str] = (),
     dropped: Sequence[str] = (),
@@ -192,8 +191,8 @@ def describe(
     dropped : sequence of str
         Methods that not every table has.
     """
-    titles = {panel["dataset"]: panel["title"] for panel in panels(layout)}
-    metric = METRICS[panels(layout)[0]["metrics"][0]].label
+    titles = layout.titles
+    metric = METRICS[layout.panels[0].metrics[0]].label
     found = [
         f"Average ranks ({metric}) of {len(ranking.average)} methods over {len(ranking.ranks)} targets of "
         f"{', '.join(titles.values())}; 1 is best."
@@ -202,7 +201,7 @@ def describe(
         found.append(f"Without {', '.join(without)}, which is not at hand.")
     if dropped:
         found.append(f"Not in every table, and left out: {', '.join(dropped)}.")
-    if lacking := [layout["labels"][v] for v in layout["rows"] if v not in ranking.average]:
+    if lacking := [layout.labels[v] for v in layout.rows if v not in ranking.average]:
         found.append(f"Without a value on any target, and left out: {', '.join(lacking)}.")
     if ranking.left_out:
         listing = ", ".join(f"{titles[dataset]} {target}" for dataset, target in ranking.left_out)

@@ -23,32 +23,10 @@ from typing import Any, Literal
 import pandas as pd
 
 from tsdg.errors import InputError
-from tsdg.files import write_text
+from tsdg.results.selected import COLUMNS, TYPES, in_order
 from tsdg.runs import record as records
+from tsdg.study.metric import METRICS
 from tsdg.study.run import Run, draw_order, run_path
-
-METRICS = ("accuracy", "ece", "auc", "nll", "brier")
-_TYPES = {
-    "rule": "str",
-    "dataset": "str",
-    "variant": "str",
-    "target": "str",
-    "seed": "int64",
-    "draw": "str",
-    "iteration": "Int64",
-    "validation_accuracy": "float64",
-    **dict.fromkeys(METRICS, "float64"),
-    "windows": "Int64",
-    "status": "str",
-    "draws_found": "int64",
-    "draws_expected": "int64",
-    "draws_diverged": "int64",
-    "protocol": "str",
-    "simulated": "boolean",
-    "record": "str",
-}
-_WORDS = {"rule": ("per_seed", "shared"), "status": ("finished", "diverged", "missing")}
-COLUMNS = tuple(_TYPES)
 
 
 @dataclass(frozen=True)
@@ -118,39 +96,7 @@ def select(
             same = next((o for o in seed_found if o.run.draw == shared), None)
             rows.append(_row("per_seed", seed_runs, seed_found, best))
             rows.append(_row("shared", seed_runs, seed_found, same))
-    return _sorted(pd.DataFrame(rows, columns=list(COLUMNS)).astype(_TYPES))
-
-
-def write_csv(selected: pd.DataFrame, path: str | Path) -> None:
-    """Write the result of `select`, rows sorted so that equal results are equal bytes."""
-    write_text(path, _sorted(selected).to_csv(index=False, lineterminator="\n"))
-
-
-def read_csv(path: str | Path) -> pd.DataFrame:
-    """Read what `write_csv` wrote, with its types (a domain may be called "1" or "NA").
-
-    Raises
-    ------
-    InputError
-        The file is absent, or has other columns or values.
-    """
-    remedy = "Make it again with `tsdg select`."
-    empty_is_missing = {name: [""] for name, kind in _TYPES.items() if kind != "str"}
-    try:
-        selected = pd.read_csv(path, dtype=_TYPES, keep_default_na=False, na_values=empty_is_missing)
-    except (OSError, ValueError, TypeError) as error:
-        raise InputError(f"{path}: not a file of selected runs ({error}). {remedy}") from error
-    if tuple(selected.columns) != COLUMNS:
-        raise InputError(f"{path}: columns {list(selected.columns)} where {list(COLUMNS)} belong. {remedy}")
-    for column, known in _WORDS.items():
-        strange = sorted(set(selected[column]) - set(known))
-        if strange:
-            raise InputError(f"{path}: {column} {strange[0]!r} is not one of {', '.join(known)}. {remedy}")
-    return selected
-
-
-def _sorted(selected: pd.DataFrame) -> pd.DataFrame:
-    return selected.sort_values(["rule", "dataset", "variant", "target", "seed"], ignore_index=True)
+    return in_order(pd.DataFrame(rows, columns=list(COLUMNS)).astype(TYPES))
 
 
 def _outcome(run: Run, folder: Path, checkpoint: str, current: Callable) -> _Outcome | None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from tsdg.errors import InputError
-from tsdg.results.tables import METRICS
+from tsdg.study.metric import METRICS
 
 
 def lines(csv: str | Path) -> list[str]:

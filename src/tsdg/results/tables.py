@@ -1,35 +1,4 @@
-r"""Every results table, from selected runs and a layout: csv, LaTeX, and the comparison with the paper.
-
-A layout is one entry of ``tables`` in params.yaml:
-
-``rows``
-    Variants, in order.
-``labels``
-    {variant: printed name}; a variant without one is printed as it is called.
-``ours``
-    Those of `rows` that come last, beneath a dashed rule. Default: none.
-``panels``
-    Data sets side by side, each once, with the keys
-
-    ``dataset``, ``targets``, ``metrics``
-        Its name, its targets in order, and some of `METRICS` (equally many in every panel).
-    ``title``
-        How the data set is printed. Default: its name.
-    ``average_only``
-        True to print the average over targets without the targets. Default: false.
-    ``paper``
-        Name of the paper's table to compare with (see `paper_numbers`). Default: none.
-
-    Where there is one data set, these keys stand in the layout itself, in place of `panels`.
-``arrange``
-    ``beneath`` (default): one block of rows a metric, one below the other. ``beside``: one block, the metrics
-    as sub-columns of each target.
-``caption``
-    What the table shows; the facts below are added to it.
-``protocol``
-    ``{name, seeds, draws, iterations, reduced}``, as the study ran it: `seeds` a number (0 ... n-1) or a
-    list, `draws` a number or "fixed", `reduced` whether this is less than the paper's. Further keys are
-    ignored.
+"""Every results table, from selected runs and a layout: csv, LaTeX, and the comparison with the paper.
 
 Means are over seeds, of each seed's selected run. The spread of a target is the standard deviation (n-1) over
 seeds; the spread of the average is that over seeds of the seed's mean over targets, for the seeds that have
@@ -41,103 +10,22 @@ import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from tsdg.data import paper
 from tsdg.errors import InputError
 from tsdg.files import write_text
+from tsdg.study.layout import AVERAGE, PAPER_PROTOCOL, Layout, Panel, Protocol
+from tsdg.study.metric import METRICS
 
-AVERAGE = "Average"
 FEW = 50  # windows of a target, below which a caption gives their number
-
-
-@dataclass(frozen=True)
-class Metric:
-    """How a metric is printed: `scale` turns the stored value into `unit`."""
-
-    label: str
-    scale: float
-    unit: str
-    decimals: int
-    higher_is_better: bool
-
-    @property
-    def heading(self) -> str:
-        return f"{self.label} ({self.unit})" if self.unit else self.label
-
-
-METRICS = {
-    "accuracy": Metric("Accuracy", 100, "%", 1, True),
-    "ece": Metric("ECE", 100, "%", 1, False),
-    "auc": Metric("AUC", 100, "%", 1, True),
-    "nll": Metric("NLL", 1, "", 3, False),
-    "brier": Metric("Brier score", 1, "", 3, False),
-}
-PAPER_PROTOCOL = {"seeds": 3, "draws": 20, "iterations": 3000}
-PANEL_KEYS = {"dataset", "targets", "metrics", "title", "average_only", "paper"}
-_LAYOUT_KEYS = {"rows", "labels", "ours", "panels", "arrange", "caption", "protocol"}
 _LISTED = 4  # gaps that a caption spells out; beyond, it counts them
 
 
-def panels(layout: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The data sets of a layout, in order, defaults filled in.
-
-    Raises
-    ------
-    InputError
-        The layout has unknown, missing or contradictory entries.
-    """
-    problem = layout_problem(layout)
-    if problem:
-        raise InputError(f"params.yaml: table {layout.get('caption', '')!r}: {problem}.")
-    given = layout.get("panels") or [{key: layout[key] for key in PANEL_KEYS if key in layout}]
-    return [{"title": panel["dataset"], "average_only": False, "paper": None, **panel} for panel in given]
-
-
-def shown(panel: Mapping[str, Any]) -> list[str]:
-    """The targets that a panel prints, the average last."""
-    return [AVERAGE] if panel["average_only"] else [*panel["targets"], AVERAGE]
-
-
-def paper_numbers(table: str) -> pd.DataFrame:
-    """The numbers that the paper prints and that are at hand; the others are absent.
-
-    Returns
-    -------
-    DataFrame
-        ``row`` (variant, or class), ``target``, ``metric`` (accuracy in %; samples), ``value``.
-        Source: Zhang, Ragab, Foo, ICPR 2022.
-
-    Raises
-    ------
-    InputError
-        There is no such table; the message lists those there are.
-    """
-    folder = resources.files("tsdg.data") / "paper"
-    known = _paper_files()
-    if table not in known:
-        raise InputError(
-            f"params.yaml: paper: {table!r} is none of the paper's tables at hand: {', '.join(known)}."
-        )
-    with (folder / f"{table}.csv").open(encoding="utf-8") as file:
-        numbers = pd.read_csv(file, dtype={"row": "str", "target": "str"}, keep_default_na=False)
-    return numbers.drop(columns="table")
-
-
-def paper_tables() -> list[str]:
-    """The paper's tables of results of which numbers are at hand, each called as its kind of data set."""
-    return [name for name in _paper_files() if not name.endswith("-samples")]
-
-
-def _paper_files() -> list[str]:
-    folder = resources.files("tsdg.data") / "paper"
-    return sorted(file.name.removesuffix(".csv") for file in folder.iterdir() if file.name.endswith(".csv"))
-
-
-def summarise(selected: pd.DataFrame, layout: Mapping[str, Any]) -> pd.DataFrame:
+def summarise(selected: pd.DataFrame, layout: Layout) -> pd.DataFrame:
     """The table in long form.
 
     Parameters
@@ -161,9 +49,9 @@ def summarise(selected: pd.DataFrame, layout: Mapping[str, Any]) -> pd.DataFrame
     index = {(r.rule, r.dataset, r.variant, r.target, r.seed): r for r in selected.itertuples()}
     rows = [
         row
-        for panel in panels(layout)
-        for metric in panel["metrics"]
-        for variant in _ordered(layout)
+        for panel in layout.panels
+        for metric in panel.metrics
+        for variant in layout.ordered
         for row in _summary_rows(index, layout, panel, metric, variant)
     ]
     table = pd.DataFrame(rows)
@@ -172,16 +60,16 @@ def summarise(selected: pd.DataFrame, layout: Mapping[str, Any]) -> pd.DataFrame
     return table[[name for name in table.columns if name not in gaps] + gaps]
 
 
-def notes(selected: pd.DataFrame, layout: Mapping[str, Any]) -> list[str]:
+def notes(selected: pd.DataFrame, layout: Layout) -> list[str]:
     """What a reader must know to judge the numbers, a sentence or two each: protocol, data, gaps."""
     table = summarise(selected, layout)
-    datasets, used = {p["dataset"]: p["title"] for p in panels(layout)}, layout["protocol"]
-    rows = selected[selected["variant"].isin(layout["rows"]) & selected["dataset"].isin(datasets)]
+    datasets, used = {p.dataset: p.title for p in layout.panels}, layout.protocol
+    rows = selected[selected["variant"].isin(layout.rows) & selected["dataset"].isin(datasets)]
     found = [_protocol_note(used)]
-    others = rows[~rows["protocol"].isin(["", used["name"]])]
+    others = rows[~rows["protocol"].isin(["", used.name])]
     if len(others):
         pairs = others[["variant", "protocol"]].drop_duplicates().itertuples()
-        listing = ", ".join(f"{_label(layout, pair.variant)} ({pair.protocol})" for pair in pairs)
+        listing = ", ".join(f"{layout.labels[pair.variant]} ({pair.protocol})" for pair in pairs)
         found.append(f"Under another protocol: {listing}.")
     simulated = sorted({datasets[d] for d in rows.loc[rows["simulated"].fillna(False), "dataset"]})
     if simulated:
@@ -199,16 +87,14 @@ def notes(selected: pd.DataFrame, layout: Mapping[str, Any]) -> list[str]:
     return found + _gap_notes(table, layout)
 
 
-def caption(selected: pd.DataFrame, layout: Mapping[str, Any]) -> str:
+def caption(selected: pd.DataFrame, layout: Layout) -> str:
     """The layout's caption followed by `notes`, as plain text."""
     partial = any(_partial(row) for row in summarise(selected, layout).itertuples())
     mark = ["† Mean of what there is, not of all seeds and draws."] * partial
-    return " ".join([layout["caption"], *notes(selected, layout), *mark])
+    return " ".join([layout.caption, *notes(selected, layout), *mark])
 
 
-def render(
-    name: str, selected: pd.DataFrame, layout: Mapping[str, Any], out_folder: str | Path
-) -> list[Path]:
+def render(name: str, selected: pd.DataFrame, layout: Layout, out_folder: str | Path) -> list[Path]:
     """Write a table.
 
     Returns
@@ -234,7 +120,7 @@ def write(name: str, table: pd.DataFrame, text: str, folder: str | Path, kind: s
     return paths
 
 
-def compare(table: pd.DataFrame, layout: Mapping[str, Any]) -> pd.DataFrame:
+def compare(summary: pd.DataFrame, layout: Layout) -> pd.DataFrame:
     """The paper's numbers beside a summary, for the panels that name a table of the paper.
 
     Returns
@@ -243,15 +129,15 @@ def compare(table: pd.DataFrame, layout: Mapping[str, Any]) -> pd.DataFrame:
         The summary's ``dataset`` ... ``n``, ``paper``, ``difference`` (here minus paper, in the unit of the
         row) and ``note``, which says why a difference is empty.
     """
-    named = {panel["dataset"]: panel["paper"] for panel in panels(layout) if panel["paper"]}
+    named = {panel.dataset: panel.paper for panel in layout.panels if panel.paper}
     keys = ["dataset", "variant", "target", "metric"]
     columns = [*keys, "label", "unit", "mean", "std", "n"]
-    numbers = [paper_numbers(paper).assign(dataset=dataset) for dataset, paper in named.items()]
+    numbers = [paper.numbers(table).assign(dataset=dataset) for dataset, table in named.items()]
     if not numbers:
         return pd.DataFrame(columns=[*columns, "paper", "difference", "note"])
-    paper = pd.concat(numbers).rename(columns={"row": "variant", "value": "paper"})
-    ours = table.loc[table["dataset"].isin(named), columns]
-    compared = ours.merge(paper, how="left", on=keys, validate="many_to_one")
+    printed = pd.concat(numbers).rename(columns={"row": "variant", "value": "paper"})
+    ours = summary.loc[summary["dataset"].isin(named), columns]
+    compared = ours.merge(printed, how="left", on=keys, validate="many_to_one")
     compared["difference"] = compared["mean"] - compared["paper"]
     compared["note"] = ""
     compared.loc[compared["mean"].isna(), "note"] = "no result here"
@@ -259,83 +145,27 @@ def compare(table: pd.DataFrame, layout: Mapping[str, Any]) -> pd.DataFrame:
     return compared
 
 
-def layout_problem(layout: Mapping[str, Any]) -> str | None:
-    """What is wrong with a layout, in words; nothing if it is as the module says."""
-    unknown = sorted(set(layout) - _LAYOUT_KEYS - PANEL_KEYS)
-    if unknown:
-        return f"unknown {', '.join(unknown)}; known are {', '.join(sorted(_LAYOUT_KEYS | PANEL_KEYS))}"
-    absent = [key for key in ("rows", "caption", "protocol") if not layout.get(key)]
-    absent += [
-        f"protocol: {key}"
-        for key in ("name", "reduced", *PAPER_PROTOCOL)
-        if key not in layout.get("protocol", {})
-    ]
-    if absent:
-        return f"{', '.join(absent)} must be given"
-    stray = sorted(set(layout.get("ours") or []) - set(layout["rows"]))
-    if stray:
-        return f"ours: {', '.join(stray)} must be among rows too"
-    if layout.get("arrange", "beneath") not in ("beneath", "beside"):
-        return f"arrange: {layout['arrange']!r} is neither 'beneath' nor 'beside'"
-    if layout.get("panels") and PANEL_KEYS & set(layout):
-        return f"{', '.join(sorted(PANEL_KEYS & set(layout)))} belong into the panels"
-    given = layout.get("panels") or [layout]
-    for panel in given:
-        absent = [key for key in ("dataset", "targets", "metrics") if not panel.get(key)]
-        unknown = sorted(set(panel) - PANEL_KEYS) if panel is not layout else []
-        if unknown:
-            return f"panels: unknown {', '.join(unknown)}; known are {', '.join(sorted(PANEL_KEYS))}"
-        if absent:
-            return f"{', '.join(absent)} must be given"
-        bad = [metric for metric in panel["metrics"] if metric not in METRICS]
-        if bad:
-            return f"metrics: {', '.join(bad)} unknown; known are {', '.join(METRICS)}"
-    if len({len(panel["metrics"]) for panel in given}) > 1:
-        return "all panels must have equally many metrics"
-    if len({panel["dataset"] for panel in given}) < len(given):
-        return "a data set can have one panel"
-    return None
-
-
-def _ordered(layout: Mapping[str, Any]) -> list[str]:
-    ours = layout.get("ours") or []
-    return [v for v in layout["rows"] if v not in ours] + [v for v in layout["rows"] if v in ours]
-
-
-def _label(layout: Mapping[str, Any], variant: str) -> str:
-    return (layout.get("labels") or {}).get(variant, variant)
-
-
-def _seeds(layout: Mapping[str, Any]) -> list[int]:
-    seeds = layout["protocol"]["seeds"]
-    return list(range(seeds)) if isinstance(seeds, int) else list(seeds)
-
-
-def _count(value: Any) -> Any:
-    return len(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
-
-
 def _summary_rows(
-    index: Mapping[tuple, Any], layout: Mapping[str, Any], panel: Mapping[str, Any], name: str, variant: str
+    index: Mapping[tuple, Any], layout: Layout, panel: Panel, name: str, variant: str
 ) -> list[dict[str, Any]]:
     """One variant and metric: its targets, then the average."""
-    metric, seeds, dataset = METRICS[name], _seeds(layout), panel["dataset"]
+    metric, seeds, dataset = METRICS[name], range(layout.protocol.seeds), panel.dataset
     rows = [
         {
             "dataset": dataset,
             "variant": variant,
-            "label": _label(layout, variant),
+            "label": layout.labels[variant],
             "target": target,
             "metric": name,
             "unit": metric.unit,
             "seeds": len(seeds),
         }
-        for target in [*panel["targets"], AVERAGE]
+        for target in [*panel.targets, AVERAGE]
     ]
     for rule, prefix in (("per_seed", ""), ("shared", "shared_")):
         cells = {
             target: {seed: index.get((rule, dataset, variant, target, seed)) for seed in seeds}
-            for target in panel["targets"]
+            for target in panel.targets
         }
         values = {
             target: {
@@ -398,45 +228,41 @@ def _ranks(table: pd.DataFrame) -> pd.Series:
     """1 for the best printed value of a data set, target and metric, 2 for the next."""
     ranks = pd.Series(pd.NA, index=table.index, dtype="Int64")
     for (_, _, name), group in table.groupby(["dataset", "target", "metric"]):
-        printed = group["mean"].dropna().map(lambda mean, name=name: float(_number(mean, METRICS[name])))
+        printed = group["mean"].dropna().map(lambda mean, name=name: float(METRICS[name].printed(mean)))
         order = printed.rank(method="dense", ascending=not METRICS[name].higher_is_better).astype("Int64")
         ranks.update(order[order <= 2])
     return ranks
 
 
-def _number(mean: float, metric: Metric) -> str:
-    return f"{mean:.{metric.decimals}f}"
-
-
-def _protocol_note(used: Mapping[str, Any]) -> str:
-    def words(protocol: Mapping[str, Any]) -> str:
-        seeds, draws = _count(protocol["seeds"]), protocol["draws"]
+def _protocol_note(used: Protocol) -> str:
+    def words(protocol: Protocol) -> str:
+        draws = protocol.draws
         return (
-            f"{_plural(seeds, 'seed')}, "
+            f"{_plural(protocol.seeds, 'seed')}, "
             f"{'fixed hyperparameters' if draws == 'fixed' else _plural(draws, 'hyperparameter draw')}, "
-            f"{_plural(protocol['iterations'], 'iteration')}"
+            f"{_plural(protocol.iterations, 'iteration')}"
         )
 
-    if used["reduced"]:
-        return f"Reduced protocol {used['name']}: {words(used)} (the paper: {words(PAPER_PROTOCOL)})."
-    return f"Protocol {used['name']}: {words(used)}."
+    if used.reduced:
+        return f"Reduced protocol {used.name}: {words(used)} (the paper: {words(PAPER_PROTOCOL)})."
+    return f"Protocol {used.name}: {words(used)}."
 
 
 def _plural(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
-def _gap_notes(table: pd.DataFrame, layout: Mapping[str, Any]) -> list[str]:
+def _gap_notes(table: pd.DataFrame, layout: Layout) -> list[str]:
     found = []
-    metric = {p["dataset"]: p["metrics"][0] for p in panels(layout)}
+    metric = {p.dataset: p.metrics[0] for p in layout.panels}
     single = len(metric) == 1
-    targets = {p["dataset"]: p["targets"] for p in panels(layout)}
+    targets = {p.dataset: p.targets for p in layout.panels}
     once = table[table["metric"] == table["dataset"].map(metric)]  # gaps of runs are the same for each metric
     cells = once[once["target"] != AVERAGE]
     for kind, opening in (("missing", "Missing runs"), ("diverged", "Diverged runs")):
         hit = cells[cells[kind] != ""]
         if len(hit):
-            found.append(f"{opening}: {_listing(hit, kind, targets, _seeds(layout), single)}.")
+            found.append(f"{opening}: {_listing(hit, kind, targets, range(layout.protocol.seeds), single)}.")
     unknown = table[(table["undefined"] != "") & (table["target"] != AVERAGE)]
     for name, hit in unknown.groupby("metric", sort=False):
         where = list(dict.fromkeys(hit["target"]))
@@ -486,42 +312,42 @@ class _Column:
     metric: str
 
 
-def _blocks(layout: Mapping[str, Any]) -> list[list[_Column]]:
+def _blocks(layout: Layout) -> list[list[_Column]]:
     """The columns of each block of rows."""
-    printed = [(panel, shown(panel)) for panel in panels(layout)]
+    printed = [(panel, panel.shown) for panel in layout.panels]
 
-    def column(panel: Mapping[str, Any], target: str, metric: str) -> _Column:
-        return _Column(panel["dataset"], panel["title"], target, metric)
+    def column(panel: Panel, target: str, metric: str) -> _Column:
+        return _Column(panel.dataset, panel.title, target, metric)
 
-    if layout.get("arrange", "beneath") == "beside":
+    if layout.arrange == "beside":
         return [
             [
                 column(p, target, metric)
                 for p, targets in printed
                 for target in targets
-                for metric in p["metrics"]
+                for metric in p.metrics
             ]
         ]
-    count = len(printed[0][0]["metrics"])
+    count = len(printed[0][0].metrics)
     return [
-        [column(p, target, p["metrics"][k]) for p, targets in printed for target in targets]
+        [column(p, target, p.metrics[k]) for p, targets in printed for target in targets]
         for k in range(count)
     ]
 
 
-def _latex(name: str, table: pd.DataFrame, text: str, layout: Mapping[str, Any]) -> str:
+def _latex(name: str, table: pd.DataFrame, text: str, layout: Layout) -> str:
     cells = {(r.dataset, r.variant, r.target, r.metric): r for r in table.itertuples()}
-    ours, variants, blocks = layout.get("ours") or [], _ordered(layout), _blocks(layout)
+    ours, variants, blocks = layout.ours, layout.ordered, _blocks(layout)
     lines: list[str] = []
     for columns in blocks:
         lines += [r"\midrule"] if lines else [r"\toprule"]
-        lines += _headings(columns, len(panels(layout)) > 1, layout.get("arrange") == "beside")
+        lines += _headings(columns, len(layout.panels) > 1, layout.arrange == "beside")
         lines.append(r"\midrule")
         for i, variant in enumerate(variants):
             if variant in ours and i and variants[i - 1] not in ours:
                 lines.append(r"\addlinespace\hdashline\addlinespace")
             printed = [_latex_cell(cells[c.dataset, variant, c.target, c.metric]) for c in columns]
-            lines.append(row([escape(_label(layout, variant)), *printed]))
+            lines.append(row([escape(layout.labels[variant]), *printed]))
     lines.append(r"\bottomrule")
     return document(name, f"{text} Best in bold, second best underlined.", f"l{'r' * len(blocks[0])}", lines)
 
@@ -611,7 +437,7 @@ def _span(title: str, n: int) -> str:
 def _latex_cell(row: Any) -> str:
     if math.isnan(row.mean):
         return "div." if row.diverged and not row.missing and row.target != AVERAGE else "--"
-    number = _number(row.mean, METRICS[row.metric])
+    number = METRICS[row.metric].printed(row.mean)
     if not pd.isna(row.rank):
         number = rf"\textbf{{{number}}}" if row.rank == 1 else rf"\underline{{{number}}}"
     return number + (r"$^\dagger$" if _partial(row) else "")
@@ -658,10 +484,10 @@ def _comparison_text(compared: pd.DataFrame, text: str) -> str:
     ]
     for row in known.itertuples():
         metric = METRICS[row.metric]
-        here = "no result" if math.isnan(row.mean) else _number(row.mean, metric)
+        here = "no result" if math.isnan(row.mean) else metric.printed(row.mean)
         if not math.isnan(row.std):
-            here += f" ± {_number(row.std, metric)}"
+            here += f" ± {metric.printed(row.std)}"
         difference = "" if math.isnan(row.mean) else f"{row.difference:+.{metric.decimals}f}"
-        paper = _number(row.paper, metric)
+        paper = metric.printed(row.paper)
         lines.append(f"| {row.label} | {row.target} | {metric.heading} | {here} | {paper} | {difference} |")
     return "\n".join(lines) + "\n"

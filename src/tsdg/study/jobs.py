@@ -110,7 +110,7 @@ def _packs(study: Study, runs: Sequence[Run]) -> list[TrainingRule]:
                 label = "-".join(dict.fromkeys([chosen[0], chosen[-1], names[0], names[-1]]))
                 groups = (
                     tuple(Run(dataset, variant, *run) for run in product(chosen, [seed], block))
-                    for variant, seed in product(variants, range(study.protocol["seeds"]))
+                    for variant, seed in product(variants, range(study.protocol.seeds))
                 )
                 rules.append(
                     TrainingRule(

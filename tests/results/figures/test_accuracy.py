@@ -1,23 +1,21 @@
+from layouts import layout, panel
 from synthetic_records import grid, save
 from tsdg.results import figures
 from tsdg.results.figures import accuracy
 from tsdg.results.selection import select
+from tsdg.study.layout import Protocol
 
 
 def test_accuracy_by_target_is_reproducible_and_draws_what_the_table_holds(tmp_path, monkeypatch):
     runs = grid(["erm", "ours-learned", "gone"], ["A", "C"], [0, 1], [0], dataset="bearings")
     for run in runs[:8]:
         save(tmp_path, run, ((100, 0.5, 0.6 + run.seed / 10),), simulated=True)
-    shape = {
-        "dataset": "bearings",
-        "rows": ["erm", "gone", "ours-learned"],
-        "ours": ["ours-learned"],
-        "targets": ["A", "C"],
-        "metrics": ["ece"],
-        "caption": "Bearings.",
-        "paper": "bearings",
-        "protocol": {"name": "paper", "seeds": 2, "draws": 1, "iterations": 100, "reduced": True},
-    }
+    shape = layout(
+        ["erm", "gone", "ours-learned"],
+        panel("bearings", "AC", ["ece"], paper="bearings"),
+        ours=["ours-learned"],
+        protocol=Protocol("paper", seeds=2, draws=1, iterations=100, reduced=True),
+    )
     drawn = []
     keep = accuracy.save
     monkeypatch.setattr(accuracy, "save", lambda figure, *rest: drawn.append(figure) or keep(figure, *rest))
@@ -29,7 +27,7 @@ def test_accuracy_by_target_is_reproducible_and_draws_what_the_table_holds(tmp_p
 
     a, c, average = (ax for ax in drawn[0].axes if ax.get_visible())
     assert [ax.get_title() for ax in (a, c, average)] == ["Target A", "Target C", "Average"]
-    assert [label.get_text() for label in a.get_yticklabels()] == shape["rows"]
+    assert [label.get_text() for label in a.get_yticklabels()] == list(shape.rows)
 
     def points(ax, marker):
         lines = [line.get_data() for line in ax.lines if line.get_marker() == marker]

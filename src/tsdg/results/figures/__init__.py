@@ -1,7 +1,7 @@
 """Figures, from the same selected runs and layouts as the tables.
 
 Each kind of `figures` in params.yaml is a module with ``draw(selected, layout, runs, out_folder, name,
-**options)``: the selected runs and the layout of all its tables together (see `tsdg.study.layouts`), the
+**options)``: the selected runs and the layout of all its tables together (see `tsdg.study.layout`), the
 folder of records, and where to write. It returns the paths written.
 """
 

@@ -1,9 +1,7 @@
 """Accuracy on each target, from the same selected runs and layout as a table."""
 
 import math
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -11,12 +9,13 @@ from matplotlib.lines import Line2D
 
 from tsdg.results.figures.facets import facets
 from tsdg.results.figures.style import BASELINE, FAINT, OURS, PAPER, save, style, unparsed
-from tsdg.results.tables import METRICS, compare, notes, summarise
-from tsdg.study.layouts import joined
+from tsdg.results.tables import compare, notes, summarise
+from tsdg.study.layout import Layout, joined
+from tsdg.study.metric import METRICS
 
 
 def accuracy_by_target(
-    selected: pd.DataFrame, layout: Mapping[str, Any], out_folder: str | Path, name: str
+    selected: pd.DataFrame, layout: Layout, out_folder: str | Path, name: str
 ) -> list[Path]:
     """Accuracy on each target and on average, a dot a variant with the standard deviation over seeds.
 
@@ -40,21 +39,21 @@ def accuracy_by_target(
     with style():
         figure, places = facets(
             layout,
-            layout["rows"],
+            layout.rows,
             xlabel=METRICS["accuracy"].heading,
             legend=_legend(layout, bool(paper["paper"].notna().any())),
             remarks=notes(selected, layout),
         )
         for panel, target, ax in places:
-            here = (summary["dataset"] == panel["dataset"]) & (summary["target"] == target)
-            there = (paper["dataset"] == panel["dataset"]) & (paper["target"] == target)
+            here = (summary["dataset"] == panel.dataset) & (summary["target"] == target)
+            there = (paper["dataset"] == panel.dataset) & (paper["target"] == target)
             _dots(ax, summary[here], paper[there], layout)
         return save(figure, out_folder, name)
 
 
-def _dots(ax: Axes, summary: pd.DataFrame, paper: pd.DataFrame, layout: Mapping[str, Any]) -> None:
+def _dots(ax: Axes, summary: pd.DataFrame, paper: pd.DataFrame, layout: Layout) -> None:
     for y, row in enumerate(summary.itertuples()):
-        color = OURS if row.variant in layout["ours"] else BASELINE
+        color = OURS if row.variant in layout.ours else BASELINE
         if math.isnan(row.mean):
             why = "diverged" if row.diverged and not row.missing else "missing"
             place = ax.get_yaxis_transform()
@@ -68,12 +67,12 @@ def _dots(ax: Axes, summary: pd.DataFrame, paper: pd.DataFrame, layout: Mapping[
     ax.plot(known["paper"], known["variant"].map(places), "D", mfc="none", mec=PAPER, mew=0.7, markersize=4)
 
 
-def _legend(layout: Mapping[str, Any], paper: bool) -> list[Line2D]:
+def _legend(layout: Layout, paper: bool) -> list[Line2D]:
     def dots(color: str, label: str) -> Line2D:
         return Line2D([], [], color=color, label=label, linewidth=1.2, marker="o", markersize=3.2)
 
     handles = [dots(BASELINE, "mean ± standard deviation over seeds")]
-    if layout["ours"]:
+    if layout.ours:
         handles.append(dots(OURS, "the same, ours"))
     if paper:
         diamond = Line2D([], [], color=PAPER, label="printed in the paper", linestyle="", marker="D")

@@ -1,8 +1,7 @@
 """The critical-difference diagram of a ranking: methods by average rank, bars join those not told apart."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -19,20 +18,21 @@ from tsdg.results.figures.style import (
     write_below,
 )
 from tsdg.results.ranking import ALPHA, Ranking, posthocs
+from tsdg.study.layout import Layout
 
 
 def critical_difference(
-    ranking: Ranking, layout: Mapping[str, Any], remarks: Sequence[str], out_folder: str | Path
+    ranking: Ranking, layout: Layout, remarks: Sequence[str], out_folder: str | Path
 ) -> list[Path]:
     """Draw ``critical_difference.pdf`` and ``.png``, with remarks at the foot.
 
     The diagram is scikit-posthocs'. Without a test there are no bars.
     """
     layout = unparsed(layout)
-    names = {variant: layout["labels"][variant] for variant in ranking.average.index}
+    names = {variant: layout.labels[variant] for variant in ranking.average.index}
     if len(set(names.values())) < len(names):
         names = {variant: variant for variant in names}
-    ours = {names[variant] for variant in layout["ours"] if variant in names}
+    ours = {names[variant] for variant in layout.ours if variant in names}
     bars = ["Bars join methods that were not told apart."] if ranking.friedman < ALPHA else []
     text = [plain(line) for line in wrapped([*bars, *remarks])]
     foot = LINE * len(text) + 0.15

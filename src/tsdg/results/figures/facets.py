@@ -1,33 +1,31 @@
 """A page of small diagrams, one a target and one for the average, that share rows and axis."""
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tsdg.results.figures.style import FAINT, LINE, PAGE, text_width, wrapped, write_below
-from tsdg.results.tables import AVERAGE, panels, shown
+from tsdg.study.layout import AVERAGE, Layout, Panel
 
 COLUMNS = 5
 
 
 def facets(
-    layout: Mapping[str, Any],
+    layout: Layout,
     rows: Sequence[str],
     *,
     xlabel: str,
     legend: Sequence[Artist],
     remarks: Sequence[str],
-) -> tuple[Figure, list[tuple[dict[str, Any], str, Axes]]]:
+) -> tuple[Figure, list[tuple[Panel, str, Axes]]]:
     """Lay out the page: titles, row labels, the dashed line above ours, legend, remarks at the foot.
 
     Parameters
     ----------
-    layout : mapping
-        As `tsdg.study.layouts.joined` returns it.
+    layout : Layout
     rows : sequence of str
         Variants, from the top; row k is at y = k.
     xlabel : str
@@ -39,8 +37,8 @@ def facets(
     -------
     Figure, and for each diagram its panel of the layout, its target (or "Average") and its axes.
     """
-    places = [(panel, target) for panel in panels(layout) for target in shown(panel)]
-    several = len(panels(layout)) > 1
+    places = [(panel, target) for panel in layout.panels for target in panel.shown]
+    several = len(layout.panels) > 1
     columns = min(COLUMNS, len(places))
     lines = math.ceil(len(places) / columns)
     text = wrapped(remarks)
@@ -52,13 +50,13 @@ def facets(
     for ax in axes.flat[len(places) :]:
         ax.set_visible(False)
     drawn = [(panel, target, ax) for (panel, target), ax in zip(places, axes.flat, strict=False)]
-    others = sum(row not in layout["ours"] for row in rows)
+    others = sum(row not in layout.ours for row in rows)
     for panel, target, ax in drawn:
         title = "Average" if target == AVERAGE else f"Target {target}"
-        ax.set_title(f"{panel['title']}, {title[0].lower()}{title[1:]}" if several else title)
+        ax.set_title(f"{panel.title}, {title[0].lower()}{title[1:]}" if several else title)
         if 0 < others < len(rows):
             ax.axhline(others - 0.5, color=FAINT, linewidth=0.6, linestyle=(0, (4, 3)))
-        ax.set_yticks(range(len(rows)), [layout["labels"][row] for row in rows])
+        ax.set_yticks(range(len(rows)), [layout.labels[row] for row in rows])
         ax.set_ylim(len(rows) - 0.5, -0.5)
         ax.tick_params(axis="y", length=0)
         ax.grid(axis="x")
@@ -66,7 +64,7 @@ def facets(
         lowest = axes[(len(places) - 1 - column) // columns, column]
         lowest.set_xlabel(xlabel)
         lowest.tick_params(labelbottom=True)
-    left = 0.15 + max(text_width(layout["labels"][row]) for row in rows)
+    left = 0.15 + max(text_width(layout.labels[row]) for row in rows)
     figure.subplots_adjust(left=left / PAGE, right=0.98, wspace=0.1, hspace=gap / panel_height)
     figure.subplots_adjust(top=1 - 0.25 / height, bottom=foot / height)
     figure.legend(

@@ -1,9 +1,7 @@
 """Does a variant beat a baseline? Differences of accuracy, paired by seed, with their intervals."""
 
 import math
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,13 +11,14 @@ from scipy import stats
 
 from tsdg.results.figures.facets import facets
 from tsdg.results.figures.style import BASELINE, FAINT, OURS, save, style, unparsed
-from tsdg.results.tables import AVERAGE, notes, panels
-from tsdg.study.layouts import shown_runs
+from tsdg.results.selected import shown_runs
+from tsdg.results.tables import notes
+from tsdg.study.layout import AVERAGE, Layout
 
 CONFIDENCE = 0.95
 
 
-def paired_differences(selected: pd.DataFrame, layout: Mapping[str, Any], baseline: str) -> pd.DataFrame:
+def paired_differences(selected: pd.DataFrame, layout: Layout, baseline: str) -> pd.DataFrame:
     """Accuracy of every variant less that of the baseline, in points, of the same seed.
 
     Parameters
@@ -37,15 +36,15 @@ def paired_differences(selected: pd.DataFrame, layout: Mapping[str, Any], baseli
     """
     runs = shown_runs(selected, layout)
     keys = ["dataset", "target", "seed"]
-    wide = runs.pivot(index=keys, columns="variant", values="accuracy").reindex(columns=layout["rows"])
+    wide = runs.pivot(index=keys, columns="variant", values="accuracy").reindex(columns=list(layout.rows))
     differences = 100 * wide.drop(columns=baseline).sub(wide[baseline], axis=0)
     table = differences.reset_index().melt(keys, value_name="difference").dropna(ignore_index=True)
     averages = []
-    for panel in panels(layout):
-        own = table[table["dataset"] == panel["dataset"]]
+    for panel in layout.panels:
+        own = table[table["dataset"] == panel.dataset]
         by_target = own.pivot(index=["variant", "seed"], columns="target", values="difference")
-        mean = by_target.reindex(columns=panel["targets"]).dropna().mean(axis=1).rename("difference")
-        averages.append(mean.reset_index().assign(dataset=panel["dataset"], target=AVERAGE))
+        mean = by_target.reindex(columns=list(panel.targets)).dropna().mean(axis=1).rename("difference")
+        averages.append(mean.reset_index().assign(dataset=panel.dataset, target=AVERAGE))
     return pd.concat([table, *averages], ignore_index=True)
 
 
@@ -59,7 +58,7 @@ def interval(values: np.ndarray, confidence: float = CONFIDENCE) -> tuple[float,
 
 def draw(
     selected: pd.DataFrame,
-    layout: Mapping[str, Any],
+    layout: Layout,
     runs: str | Path,
     out_folder: str | Path,
     name: str,
@@ -72,8 +71,8 @@ def draw(
     """
     layout = unparsed(layout)
     table = paired_differences(selected, layout, baseline)
-    others = [row for row in layout["rows"] if row != baseline]
-    label = layout["labels"][baseline]
+    others = [row for row in layout.rows if row != baseline]
+    label = layout.labels[baseline]
     counts = table.groupby(["dataset", "variant", "target"])["seed"].count()
     remarks = [f"Difference to {label} of the same seed and target, in percentage points of accuracy."]
     if (counts > 1).any():
@@ -94,16 +93,16 @@ def draw(
             low, high = min(drawn.min(), 0) - margin, max(drawn.max(), 0) + margin
             places[0][2].set_xlim(low, high)
         for panel, target, ax in places:
-            here = (table["dataset"] == panel["dataset"]) & (table["target"] == target)
+            here = (table["dataset"] == panel.dataset) & (table["target"] == target)
             _differences(ax, table[here], others, layout)
         return save(figure, out_folder, name)
 
 
-def _differences(ax: Axes, table: pd.DataFrame, rows: list[str], layout: Mapping[str, Any]) -> None:
+def _differences(ax: Axes, table: pd.DataFrame, rows: list[str], layout: Layout) -> None:
     ax.axvline(0, color="#333333", linewidth=0.8)
     left, right = ax.get_xlim()
     for y, variant in enumerate(rows):
-        color = OURS if variant in layout["ours"] else BASELINE
+        color = OURS if variant in layout.ours else BASELINE
         values = table.loc[table["variant"] == variant, "difference"].to_numpy()
         if not len(values):
             place = ax.get_yaxis_transform()
@@ -120,7 +119,7 @@ def _differences(ax: Axes, table: pd.DataFrame, rows: list[str], layout: Mapping
         ax.plot(values.mean(), y, "|", color=color, markersize=6, mew=1.4)
 
 
-def _legend(layout: Mapping[str, Any]) -> list[Line2D]:
+def _legend(layout: Layout) -> list[Line2D]:
     def line(color: str, label: str) -> Line2D:
         return Line2D([], [], color=color, label=label, linewidth=1.2, marker="|", markersize=6, mew=1.4)
 
@@ -128,4 +127,4 @@ def _legend(layout: Mapping[str, Any]) -> list[Line2D]:
         Line2D([], [], color=FAINT, label="one seed", linestyle="", marker="o", markersize=2.6),
         line(BASELINE, "mean and its 95% interval"),
     ]
-    return [*handles, line(OURS, "the same, ours")] if layout["ours"] else handles
+    return [*handles, line(OURS, "the same, ours")] if layout.ours else handles

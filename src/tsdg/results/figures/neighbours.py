@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import matplotlib as mpl
 import pandas as pd
@@ -14,8 +13,9 @@ from matplotlib.ticker import PercentFormatter
 
 from tsdg.results.figures.reading import read_records
 from tsdg.results.figures.style import LINE, PAGE, save, style, unparsed, wrapped, write_below
-from tsdg.results.tables import notes, panels
-from tsdg.study.layouts import joined, shown_runs
+from tsdg.results.selected import shown_runs
+from tsdg.results.tables import notes
+from tsdg.study.layout import Layout, joined
 
 COLORS = "Blues"  # one hue: the same to the colour-blind
 
@@ -47,7 +47,7 @@ def neighbour_fractions(neighbours: Iterable[Mapping[str, str]], domains: Sequen
 
 def draw(
     selected: pd.DataFrame,
-    layout: Mapping[str, Any],
+    layout: Layout,
     runs: str | Path,
     out_folder: str | Path,
     name: str,
@@ -65,14 +65,14 @@ def draw(
     layout = unparsed(joined([layout], rows=[variant], metrics=["accuracy"]))
     shown = shown_runs(selected, layout)
     parts = []
-    for panel in panels(layout):
-        own = shown[shown["dataset"] == panel["dataset"]]
+    for panel in layout.panels:
+        own = shown[shown["dataset"] == panel.dataset]
         ends = [r["neighbours"][-1]["of"] for _, r, _ in read_records(own, runs) if r.get("neighbours")]
-        domains = list(clusters[panel["dataset"]])
+        domains = list(clusters[panel.dataset])
         parts.append((panel, neighbour_fractions(ends, domains), len(ends)))
     text = wrapped(
         [
-            f"{layout['labels'][variant]}: at the last update of the similarity in each run.",
+            f"{layout.labels[variant]}: at the last update of the similarity in each run.",
             *notes(selected, layout),
         ]
     )
@@ -88,8 +88,8 @@ def draw(
             x = start + k * (side + gap)
             ax = figure.add_axes((x / PAGE, foot / height, side / PAGE, side / height))
             image = ax.imshow(fractions, vmin=0, vmax=1, cmap=colors)
-            ax.set_title(f"{panel['title']}, {n} run{'' if n == 1 else 's'}", pad=18)
-            _label(ax, fractions, clusters[panel["dataset"]])
+            ax.set_title(f"{panel.title}, {n} run{'' if n == 1 else 's'}", pad=18)
+            _label(ax, fractions, clusters[panel.dataset])
         x += side + 0.15
         scale = figure.add_axes((x / PAGE, foot / height, 0.1 / PAGE, side / height))
         figure.colorbar(

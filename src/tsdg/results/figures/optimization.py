@@ -12,8 +12,9 @@ from matplotlib.ticker import MaxNLocator, NullFormatter
 from tsdg.errors import InputError
 from tsdg.results.figures.reading import read_records
 from tsdg.results.figures.style import FAINT, LINE, PAGE, SERIES, save, style, unparsed, wrapped, write_below
+from tsdg.results.selected import shown_runs
 from tsdg.results.tables import notes
-from tsdg.study.layouts import joined, shown_runs
+from tsdg.study.layout import Layout, joined
 
 FEW = 8  # points of a line, below which each is marked
 PARTS = {"loss": "total", "cross_entropy": "cross-entropy", "consistency": "consistency"}
@@ -47,7 +48,7 @@ def iteration_times(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 
 def draw(
     selected: pd.DataFrame,
-    layout: Mapping[str, Any],
+    layout: Layout,
     runs: str | Path,
     out_folder: str | Path,
     name: str,
@@ -64,7 +65,7 @@ def draw(
         A run was trained without clusters.
     """
     layout = unparsed(joined([layout], metrics=["accuracy"]))
-    by_variant: dict[str, list] = {row: [] for row in layout["rows"]}
+    by_variant: dict[str, list] = {row: [] for row in layout.rows}
     for row, record, _ in read_records(shown_runs(selected, layout), runs):
         if not record["config"].get("clusters"):
             raise InputError(
@@ -86,7 +87,7 @@ def draw(
     with style():
         figure = Figure(figsize=(PAGE, height))
         parts, loss, time = figure.subplots(1, 3)
-        _parts(parts, by_variant[variant], layout["labels"][variant])
+        _parts(parts, by_variant[variant], layout.labels[variant])
         _losses(loss, by_variant, layout)
         _times(time, times)
         figure.subplots_adjust(left=0.065, right=0.985, wspace=0.3)
@@ -104,14 +105,14 @@ def _parts(ax: Axes, records: list, label: str) -> None:
     _over_iterations(ax, drawn)
 
 
-def _losses(ax: Axes, by_variant: Mapping[str, list], layout: Mapping[str, Any]) -> None:
+def _losses(ax: Axes, by_variant: Mapping[str, list], layout: Layout) -> None:
     losses = {}
     for color, (variant, records) in zip(SERIES, by_variant.items(), strict=False):
         for record in records if len(records) > 1 else []:
             ax.plot(*(record["losses"][key] for key in ("iteration", "loss")), color=color, lw=0.4, alpha=0.4)
         if records:
             losses[variant] = mean_losses(records)["loss"]
-            ax.plot(losses[variant], color=color, lw=1.1, label=layout["labels"][variant])
+            ax.plot(losses[variant], color=color, lw=1.1, label=layout.labels[variant])
     ax.set_title("Loss")
     _over_iterations(ax, pd.DataFrame(losses))
 

@@ -26,8 +26,9 @@ from tsdg.results.figures.style import (
     wrapped,
     write_below,
 )
-from tsdg.results.tables import notes, panels
-from tsdg.study.layouts import joined, shown_runs
+from tsdg.results.selected import shown_runs
+from tsdg.results.tables import notes
+from tsdg.study.layout import Layout, joined
 
 COLUMNS = 8
 
@@ -56,7 +57,7 @@ def pooled_bins(bins: Iterable[Mapping[str, Sequence]]) -> pd.DataFrame:
 
 def draw(
     selected: pd.DataFrame,
-    layout: Mapping[str, Any],
+    layout: Layout,
     runs: str | Path,
     out_folder: str | Path,
     name: str,
@@ -73,7 +74,7 @@ def draw(
     for row, _, chosen in read_records(shown, runs):
         if "reliability" in chosen["target"]:
             found.setdefault((row.dataset, row.target, row.variant), []).append(chosen["target"])
-    places = [(panel, target) for panel in panels(layout) for target in panel["targets"]]
+    places = layout.places
     blocks = [places[k : k + COLUMNS] for k in range(0, len(places), COLUMNS)]
     text = wrapped(
         [
@@ -85,25 +86,25 @@ def draw(
     columns = max(map(len, blocks))
     left, gap, between, top = 0.62, 0.06, 0.34, 0.25  # inches
     side = min(1.3, (PAGE - left - 0.1 - gap * (columns - 1)) / columns)
-    block = len(layout["rows"]) * (side + gap) + between
+    block = len(layout.rows) * (side + gap) + between
     foot = LINE * len(text) + 0.5  # tick labels and legend
     height = top + len(blocks) * block - between + foot
-    several = len(panels(layout)) > 1
+    several = len(layout.panels) > 1
     with style():
         figure = Figure(figsize=(PAGE, height))
         for b, members in enumerate(blocks):
             for k, (panel, target) in enumerate(members):
-                for r, variant in enumerate(layout["rows"]):
+                for r, variant in enumerate(layout.rows):
                     x, y = left + k * (side + gap), height - top - b * block - r * (side + gap) - side
                     ax = figure.add_axes((x / PAGE, y / height, side / PAGE, side / height))
-                    runs_of_cell = found.get((panel["dataset"], target, variant), [])
-                    _diagram(ax, runs_of_cell, OURS if variant in layout["ours"] else BASELINE)
+                    runs_of_cell = found.get((panel.dataset, target, variant), [])
+                    _diagram(ax, runs_of_cell, OURS if variant in layout.ours else BASELINE)
                     if r == 0:
-                        ax.set_title(f"{panel['title']} {target}" if several else target, pad=3)
+                        ax.set_title(f"{panel.title} {target}" if several else target, pad=3)
                     if k == 0:
                         ax.tick_params(labelleft=True)
-                        ax.set_ylabel(textwrap.fill(layout["labels"][variant], 14), labelpad=1)
-                    if r == len(layout["rows"]) - 1:
+                        ax.set_ylabel(textwrap.fill(layout.labels[variant], 14), labelpad=1)
+                    if r == len(layout.rows) - 1:
                         ax.tick_params(labelbottom=True)
         figure.legend(
             handles=_legend(layout),
@@ -138,10 +139,10 @@ def _diagram(ax: Axes, targets: Sequence[Mapping[str, Any]], color: str) -> None
     ax.text(0.05, 0.94, f"{100 * ece:.1f}", ha="left", va="top", fontsize=6.5)
 
 
-def _legend(layout: Mapping[str, Any]) -> list[Line2D | Patch]:
-    ours = bool(layout["ours"])
+def _legend(layout: Layout) -> list[Line2D | Patch]:
+    ours = bool(layout.ours)
     handles: list[Line2D | Patch] = []
-    if len(layout["ours"]) < len(layout["rows"]):
+    if len(layout.ours) < len(layout.rows):
         handles.append(
             Line2D([], [], color=BASELINE, marker="o", ms=2, lw=0.9, label="accuracy of a confidence bin")
         )

@@ -1,10 +1,10 @@
 """The one look of all figures, and what must be said beneath them."""
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
@@ -12,6 +12,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
 from tsdg.files import atomic
+from tsdg.study.layout import Layout
 
 COLUMN, PAGE = 3.45, 7.16  # widths of a column and of a page of a two-column paper, inches
 BASELINE, OURS, PAPER, FAINT = "#0072B2", "#D55E00", "#333333", "#999999"  # Okabe and Ito's, and greys
@@ -59,13 +60,13 @@ def plain(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def unparsed(layout: Mapping[str, Any]) -> dict[str, Any]:
+def unparsed(layout: Layout) -> Layout:
     """A layout whose labels and titles are `plain`."""
-    return {
-        **layout,
-        "labels": {row: plain(label) for row, label in layout["labels"].items()},
-        "panels": [{**panel, "title": plain(panel["title"])} for panel in layout["panels"]],
-    }
+    return replace(
+        layout,
+        labels={row: plain(label) for row, label in layout.labels.items()},
+        panels=tuple(replace(panel, title=plain(panel.title)) for panel in layout.panels),
+    )
 
 
 def text_width(text: str) -> float:

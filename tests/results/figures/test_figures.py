@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import ttest_1samp
 
+from layouts import layout, panel
 from synthetic_records import grid, make_record, metrics
 from tsdg.errors import InputError
 from tsdg.learning.metrics import reliability
@@ -13,17 +14,19 @@ from tsdg.results.figures.forest import interval, paired_differences
 from tsdg.results.figures.neighbours import neighbour_fractions
 from tsdg.results.figures.optimization import iteration_times, mean_losses
 from tsdg.results.figures.reliability import pooled_bins
+from tsdg.results.selected import joined_runs
 from tsdg.results.selection import select
 from tsdg.runs import record as records
-from tsdg.study.layouts import joined, joined_runs
+from tsdg.study.figure_kinds import FIGURE_KINDS
+from tsdg.study.layout import Protocol, joined
 from tsdg.study.run import Run, run_path
 
-PROTOCOL = {"name": "paper", "seeds": 2, "draws": 1, "iterations": 100, "reduced": True}
+PROTOCOL = Protocol("paper", seeds=2, draws=1, iterations=100, reduced=True)
 
 
-def layout(dataset, rows, targets, **changes):
-    shape = {"dataset": dataset, "title": dataset.title(), "rows": rows, "targets": targets}
-    return {**shape, "metrics": ["ece"], "caption": "Some.", "protocol": PROTOCOL, **changes}
+def shape(dataset, rows, targets, title=None, **more):
+    shown = panel(dataset, targets, ["ece"], title=title or dataset.title())
+    return layout(rows, shown, protocol=PROTOCOL, **more)
 
 
 def chosen(folder, accuracies):
@@ -42,7 +45,7 @@ def test_differences_are_paired_by_seed(tmp_path):
         ("erm", "A", 0): 0.5, ("erm", "A", 1): 0.6, ("erm", "B", 0): 0.7, ("erm", "B", 1): 0.7,
         ("x", "A", 0): 0.6, ("x", "A", 1): 0.8, ("x", "B", 0): 0.7, ("x", "B", 1): None,
     }  # fmt: skip
-    table = joined([layout("one", ["x", "erm", "gone"], ["A", "B"])], metrics=["accuracy"])
+    table = joined([shape("one", ["x", "erm", "gone"], ["A", "B"])], metrics=["accuracy"])
     found = paired_differences(chosen(tmp_path, accuracies), table, "erm")
     assert set(found["variant"]) == {"x"}
     drawn = {(row.target, row.seed): round(row.difference, 9) for row in found.itertuples()}
@@ -98,12 +101,16 @@ OPTIONS = {
 }
 
 
+def test_every_kind_of_params_is_drawn():
+    assert list(figures.KINDS) == list(FIGURE_KINDS)
+
+
 @pytest.mark.parametrize("kind", figures.KINDS)
 @pytest.mark.parametrize(
     "present", [lambda run: run.dataset == "one", lambda run: False], ids=["half", "none"]
 )
 def test_every_kind_draws_what_there_is(kind, present, tmp_path):
-    layouts = [layout(dataset, ["erm", "ours"], list("ABC"), ours=["ours"]) for dataset in CLUSTERS]
+    layouts = [shape(dataset, ["erm", "ours"], list("ABC"), ours=["ours"]) for dataset in CLUSTERS]
     selected = []
     for dataset in CLUSTERS:
         runs = grid(["erm", "ours"], "ABC", [0, 1], ["fixed"], dataset=dataset)
@@ -143,7 +150,7 @@ def test_a_record_that_has_changed_since_it_was_selected_is_refused(kind, change
     else:
         checkpoint = (50, 0.5, 0.6) if change == "other iteration" else (100, 0.5, 0.7)
         records.write(path, make_record(run, (checkpoint,)))
-    table = joined([layout("one", ["ours"], ["A"])])
+    table = joined([shape("one", ["ours"], ["A"])])
     options = OPTIONS[kind] | ({"rows": ["ours"]} if kind == "reliability" else {})
     words = (
         "of run" if change == "other run" else "not what it was when its run was selected: run `tsdg select`"
@@ -154,6 +161,6 @@ def test_a_record_that_has_changed_since_it_was_selected_is_refused(kind, change
 
 def test_dollars_in_labels_are_drawn(tmp_path):
     labels = {"erm": "$\\nocommand$", "x": "Plain"}
-    table = joined([layout("one", ["erm", "x"], ["A"], labels=labels, title="$a_$")])
+    table = joined([shape("one", ["erm", "x"], ["A"], labels=labels, title="$a_$")])
     selected = chosen(tmp_path, {(variant, "A", 0): 0.5 for variant in labels})
     figures.KINDS["forest"](selected, table, tmp_path, tmp_path / "out", "f", baseline="erm")

@@ -1,0 +1,106 @@
+"""The table of selected runs: its columns, its file, and what of it a layout shows."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from tsdg.errors import InputError
+from tsdg.files import write_text
+from tsdg.study.layout import Layout
+from tsdg.study.metric import METRICS
+
+TYPES = {
+    "rule": "str",
+    "dataset": "str",
+    "variant": "str",
+    "target": "str",
+    "seed": "int64",
+    "draw": "str",
+    "iteration": "Int64",
+    "validation_accuracy": "float64",
+    **dict.fromkeys(METRICS, "float64"),
+    "windows": "Int64",
+    "status": "str",
+    "draws_found": "int64",
+    "draws_expected": "int64",
+    "draws_diverged": "int64",
+    "protocol": "str",
+    "simulated": "boolean",
+    "record": "str",
+}
+COLUMNS = tuple(TYPES)
+_WORDS = {"rule": ("per_seed", "shared"), "status": ("finished", "diverged", "missing")}
+
+
+def in_order(selected: pd.DataFrame) -> pd.DataFrame:
+    """Selected runs in the one order that they are kept in."""
+    return selected.sort_values(["rule", "dataset", "variant", "target", "seed"], ignore_index=True)
+
+
+def write_csv(selected: pd.DataFrame, path: str | Path) -> None:
+    """Write selected runs, sorted so that equal results are equal bytes."""
+    write_text(path, in_order(selected).to_csv(index=False, lineterminator="\n"))
+
+
+def read_csv(path: str | Path) -> pd.DataFrame:
+    """Read what `write_csv` wrote, with its types (a domain may be called "1" or "NA").
+
+    Raises
+    ------
+    InputError
+        The file is absent, or has other columns or values.
+    """
+    remedy = "Make it again with `tsdg select`."
+    empty_is_missing = {name: [""] for name, kind in TYPES.items() if kind != "str"}
+    try:
+        selected = pd.read_csv(path, dtype=TYPES, keep_default_na=False, na_values=empty_is_missing)
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(f"{path}: not a file of selected runs ({error}). {remedy}") from error
+    if tuple(selected.columns) != COLUMNS:
+        raise InputError(f"{path}: columns {list(selected.columns)} where {list(COLUMNS)} belong. {remedy}")
+    for column, known in _WORDS.items():
+        strange = sorted(set(selected[column]) - set(known))
+        if strange:
+            raise InputError(f"{path}: {column} {strange[0]!r} is not one of {', '.join(known)}. {remedy}")
+    return selected
+
+
+def read_selected(path: str | Path, table: str, layout: Layout) -> pd.DataFrame:
+    """Selected runs of a table, from the file that `tsdg select` made of it.
+
+    Raises
+    ------
+    InputError
+        The file is absent or damaged, or lacks what the layout shows: even runs without a record have a row.
+    """
+    selected = read_csv(path)
+    found = set(zip(selected["dataset"], selected["variant"], selected["target"], strict=True))
+    for panel in layout.panels:
+        for variant in layout.rows:
+            for target in panel.targets:
+                if (panel.dataset, variant, target) not in found:
+                    raise InputError(
+                        f"{path}: not of table {table} as params.yaml has it: no row is of data set "
+                        f"{panel.dataset}, variant {variant}, target {target}; make it with "
+                        f"`tsdg select {table}`"
+                    )
+    return selected
+
+
+def joined_runs(selected: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Selected runs of several tables; what two tables share is there once."""
+    return pd.concat(selected, ignore_index=True).drop_duplicates(ignore_index=True)
+
+
+def shown_runs(selected: pd.DataFrame, layout: Layout) -> pd.DataFrame:
+    """The finished runs that a layout shows, each seed's own draw."""
+    places = {(panel.dataset, target) for panel, target in layout.places}
+    place = pd.Series(list(zip(selected["dataset"], selected["target"], strict=True)), index=selected.index)
+    kept = (
+        (selected["rule"] == "per_seed")
+        & (selected["status"] == "finished")
+        & selected["variant"].isin(layout.rows)
+        & place.isin(places)
+    )
+    return selected[kept].reset_index(drop=True)

@@ -1,0 +1,92 @@
+"""The kinds of `figures` in params.yaml: the options of each, and what these must name.
+
+A kind is drawn by the module of its name in `tsdg.results.figures`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tsdg import methods
+from tsdg.errors import InputError
+
+Schema = Mapping[str, Any]  # a piece of a JSON schema
+
+ROW: Schema = {"type": "string"}
+ROWS: Schema = {"type": "array", "items": ROW, "minItems": 1, "uniqueItems": True}
+
+
+@dataclass(frozen=True)
+class FigureKind:
+    """A kind of figure.
+
+    Attributes
+    ----------
+    options : mapping
+        Its options, all of which must be given, with the schema of each: `ROW` or `ROWS`, rows of its tables.
+    check : callable
+        Called with the figure's place in params.yaml, its options, and the methods of its rows; raises
+        `InputError` for what cannot be drawn.
+    clusters : bool
+        Whether drawing takes the clusters of each data set's domains, in words.
+    """
+
+    options: Mapping[str, Schema]
+    check: Callable[[str, Mapping[str, Any], Mapping[str, str]], None] = lambda where, options, method: None
+    clusters: bool = False
+
+    def rows(self, options: Mapping[str, Any]) -> list[tuple[str, str]]:
+        """Option and row of everything that the options name."""
+        return [
+            (option, row)
+            for option, schema in self.options.items()
+            for row in (options[option] if schema is ROWS else [options[option]])
+        ]
+
+
+def _two_rows(where: str, options: Mapping[str, Any], method: Mapping[str, str]) -> None:
+    if len(method) == 1:
+        raise InputError(
+            f"{where}: its tables share no row to compare with the baseline {options['baseline']}"
+        )
+
+
+def _learns_neighbours(where: str, options: Mapping[str, Any], method: Mapping[str, str]) -> None:
+    name = method[options["variant"]]
+    if "neighbour" not in methods.get(name).options:
+        raise InputError(f"{where}.variant: {options['variant']} learns no neighbours ({name})")
+
+
+def _has_clusters(where: str, options: Mapping[str, Any], method: Mapping[str, str]) -> None:
+    for row, name in method.items():
+        if not methods.get(name).uses_clusters:
+            raise InputError(f"{where}: row {row} of its tables has no clusters, which it counts")
+
+
+FIGURE_KINDS = {
+    "optimization": FigureKind({"variant": ROW}, _has_clusters),
+    "neighbours": FigureKind({"variant": ROW}, _learns_neighbours, clusters=True),
+    "reliability": FigureKind({"rows": ROWS}),
+    "forest": FigureKind({"baseline": ROW}, _two_rows),
+}
+
+
+def schema() -> dict[str, Any]:
+    """JSON schema of a figure."""
+    common = {"tables": {"$ref": "#/$defs/some_tables"}, "caption": {"type": "string"}}
+    return {
+        "type": "object",
+        "required": ["kind", *common],
+        "properties": {"kind": {"enum": list(FIGURE_KINDS)}},
+        "allOf": [
+            {
+                "if": {"required": ["kind"], "properties": {"kind": {"const": name}}},
+                "then": {
+                    "additionalProperties": False,
+                    "required": list(kind.options),
+                    "properties": {"kind": True, **common, **kind.options},
+                },
+            }
+            for name, kind in FIGURE_KINDS.items()
+        ],
+    }

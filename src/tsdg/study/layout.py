@@ -1,0 +1,189 @@
+"""What a table shows, and how: rows, data sets side by side, metrics, names, and the protocol behind them."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Literal
+
+from tsdg.errors import InputError
+from tsdg.study.metric import METRICS
+
+AVERAGE = "Average"  # the mean over targets, where a target's name stands
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How much is trained: seeds 0 to n-1, hyperparameter draws, iterations.
+
+    `reduced` says whether this is less than the paper's.
+    """
+
+    name: str
+    seeds: int
+    draws: int | Literal["fixed"]
+    iterations: int
+    reduced: bool = False
+
+    @property
+    def searched(self) -> int:
+        """Draws of the search, of which fixed hyperparameters have none."""
+        return 0 if self.draws == "fixed" else self.draws
+
+    def is_less_than(self, other: "Protocol") -> bool:
+        """Whether anything is less than another protocol's."""
+        return (
+            self.seeds < other.seeds or self.searched < other.searched or self.iterations < other.iterations
+        )
+
+
+PAPER_PROTOCOL = Protocol("paper", seeds=3, draws=20, iterations=3000)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A data set of a table.
+
+    Attributes
+    ----------
+    dataset : str
+    title : str
+        How it is printed.
+    targets, metrics : tuple of str
+    average_only : bool
+        Whether the average over targets is printed without the targets.
+    paper : str, optional
+        The paper's table to compare with, see `tsdg.data.paper`.
+    """
+
+    dataset: str
+    title: str
+    targets: tuple[str, ...]
+    metrics: tuple[str, ...]
+    average_only: bool = False
+    paper: str | None = None
+
+    @property
+    def shown(self) -> list[str]:
+        """The targets that are printed, the average last."""
+        return [AVERAGE] if self.average_only else [*self.targets, AVERAGE]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A table.
+
+    Attributes
+    ----------
+    rows : tuple of str
+        Variants; see `ordered`.
+    labels : mapping
+        How each row is printed.
+    panels : tuple of Panel
+        Data sets side by side, each once, with equally many metrics.
+    protocol : Protocol
+    caption : str
+        What the table shows; facts of its runs are added to it.
+    ours : tuple of str
+        Those of the rows that come last, beneath a dashed rule.
+    arrange : {"beneath", "beside"}
+        One block of rows a metric, one below the other; or one block, the metrics as sub-columns of each
+        target.
+
+    Raises
+    ------
+    InputError
+        The parts do not fit together.
+    """
+
+    rows: tuple[str, ...]
+    labels: Mapping[str, str]
+    panels: tuple[Panel, ...]
+    protocol: Protocol
+    caption: str
+    ours: tuple[str, ...] = ()
+    arrange: Literal["beneath", "beside"] = "beneath"
+
+    def __post_init__(self) -> None:
+        if problem := self._problem():
+            raise InputError(problem)
+
+    def _problem(self) -> str | None:
+        if not self.rows:
+            return "a table needs rows"
+        if stray := [row for row in self.ours if row not in self.rows]:
+            return f"ours: {', '.join(stray)} must be among rows too"
+        if stray := [row for row in self.rows if row not in self.labels]:
+            return f"labels: {', '.join(stray)} must have one"
+        if self.arrange not in ("beneath", "beside"):
+            return f"arrange: {self.arrange!r} is neither 'beneath' nor 'beside'"
+        for panel in self.panels:
+            if not panel.targets or not panel.metrics:
+                return f"{panel.dataset}: a panel needs targets and metrics"
+            if unknown := [metric for metric in panel.metrics if metric not in METRICS]:
+                return f"metrics: {', '.join(unknown)} unknown; known are {', '.join(METRICS)}"
+        if len({len(panel.metrics) for panel in self.panels}) != 1:
+            return "all panels must have equally many metrics"
+        if max(Counter(panel.dataset for panel in self.panels).values()) > 1:
+            return "a data set can have one panel"
+        return None
+
+    @property
+    def groups(self) -> list[list[str]]:
+        """The rows in the order of printing, parted where a rule parts them."""
+        parts = [[row for row in self.rows if (row in self.ours) == own] for own in (False, True)]
+        return [part for part in parts if part]
+
+    @property
+    def ordered(self) -> list[str]:
+        """The rows in the order of printing."""
+        return [row for group in self.groups for row in group]
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """How each data set is printed."""
+        return {panel.dataset: panel.title for panel in self.panels}
+
+    @property
+    def places(self) -> list[tuple[Panel, str]]:
+        """Panel and target of everything that is measured."""
+        return [(panel, target) for panel in self.panels for target in panel.targets]
+
+
+def common_rows(layouts: Sequence[Layout]) -> list[str]:
+    """Variants that are rows of every table, in the first one's order."""
+    return [row for row in layouts[0].rows if all(row in layout.rows for layout in layouts)]
+
+
+def joined(
+    layouts: Sequence[Layout], rows: Iterable[str] | None = None, metrics: Sequence[str] | None = None
+) -> Layout:
+    """The panels of several tables of different data sets side by side, as one layout, ours last.
+
+    Parameters
+    ----------
+    layouts
+        The tables' layouts.
+    rows
+        The variants it is about. Default: `common_rows`.
+    metrics
+        The metrics it is about. Default: the tables' own.
+    """
+    chosen = common_rows(layouts) if rows is None else list(rows)
+    ours = {row for layout in layouts for row in layout.ours}
+    chosen.sort(key=ours.__contains__)
+    labels = {row: label for layout in layouts for row, label in layout.labels.items()}
+    panels = [panel for layout in layouts for panel in layout.panels]
+    return Layout(
+        rows=tuple(chosen),
+        labels={row: labels[row] for row in chosen},
+        panels=tuple(replace(panel, metrics=tuple(metrics or panel.metrics)) for panel in panels),
+        protocol=layouts[0].protocol,
+        caption=", ".join(panel.title for panel in panels),
+        ours=tuple(row for row in chosen if row in ours),
+    )
+
+
+def text(shown: object) -> str:
+    """Layouts, or what holds some, as text that changes exactly when they do."""
+    return json.dumps(shown, sort_keys=True, default=asdict)

@@ -1,0 +1,6 @@
+"""What is made of every study, under names that a table or figure of params.yaml cannot take."""
+
+DATA_TABLES = ("datasets", "datasets_samplesize", "networks", "hyperparameter")
+TOY_TABLES = ("toy_attributes", "target_risk", "target_risk_full")
+TOY_FIGURES = ("toy_dataset", "divergence_vs_risk")
+TAKEN = ("all", "toy", "ranking", "critical_difference", *DATA_TABLES, *TOY_TABLES, *TOY_FIGURES)

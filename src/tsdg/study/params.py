@@ -1,0 +1,179 @@
+"""`params.yaml`: read, overridden and validated; an error names its place and the nearest valid spelling."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import yaml
+
+from tsdg.data.kinds import KINDS
+from tsdg.errors import InputError, nearest
+from tsdg.study import figure_kinds
+from tsdg.study.metric import METRICS
+
+Tree = dict[str, Any]  # a mapping of YAML
+
+
+def read(path: Path) -> Tree:
+    """What a file of parameters holds, not validated yet.
+
+    Raises
+    ------
+    InputError
+        The file is absent, no YAML of a study, or holds overrides.
+    """
+    try:
+        params = yaml.load(path.read_text(encoding="utf-8"), _Loader)
+    except FileNotFoundError:
+        raise InputError(
+            f"{path}: not found; work in the project's folder, or name the file with --params"
+        ) from None
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InputError(f"{path}: not readable as YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(params, dict):
+        raise InputError(f"{path}: should hold keys such as `datasets:` and `variants:`, but does not")
+    if "set" in params:
+        raise InputError(
+            f"{path}: set: overrides are given on the command line (`snakemake --config`, `tsdg --set`); "
+            "here, write the values in their places"
+        )
+    return params
+
+
+def resolved(params: Mapping[str, Any], overrides: Iterable[str] = ()) -> Tree:
+    """Parameters with their overrides, less what is null, validated against the schema.
+
+    Raises
+    ------
+    InputError
+        If anything is unknown, misspelt, or of the wrong kind.
+    """
+    tree = deepcopy(dict(params))
+    # The protocol first: settings given alone go to it.
+    for assignment in sorted(overrides, key=lambda text: not text.startswith("protocol=")):
+        _assign(tree, assignment)
+    tree = _without_null(tree)
+    _validate(tree)
+    return tree
+
+
+@cache
+def schema() -> Tree:
+    """JSON schema of `params.yaml`: the file beside this one, with what its registries add.
+
+    These are the kinds of data sets, the metrics and the kinds of figures.
+    """
+    tree = yaml.safe_load((files("tsdg.study") / "params.schema.yaml").read_text(encoding="utf-8"))
+    tree["$defs"] |= {"metric": {"enum": list(METRICS)}, "figure": figure_kinds.schema()}
+    recorded = tree["$defs"]["recorded"]
+    recorded["properties"]["kind"] = {"enum": list(KINDS)}
+    recorded["allOf"] = [
+        {"if": {"required": ["kind"], "properties": {"kind": {"const": name}}}, "then": kind.entry_schema}
+        for name, kind in KINDS.items()
+    ]
+    return tree
+
+
+def _assign(tree: Tree, assignment: str) -> None:
+    key, equals, text = assignment.partition("=")
+    if not equals or not key:
+        raise InputError(f"override {assignment!r}: write key=value, e.g. iterations=100")
+    try:
+        value = yaml.load(text, _Loader)
+    except yaml.YAMLError:
+        raise InputError(f"override {assignment!r}: the value is not valid YAML") from None
+    path = key.split(".")
+    if len(path) == 1 and path[0] not in schema()["properties"]:
+        path = ["protocols", str(tree.get("protocol")), path[0]]
+    if path[0] == "training" and path[1:2] and path[1] in tree["protocols"].get(tree.get("protocol"), {}):
+        raise InputError(
+            f"override {assignment!r}: protocol {tree['protocol']} sets it; write {path[1]}={text}"
+        )
+    for depth, part in enumerate(path[:-1]):
+        if depth == 2 and part not in tree:
+            tree[part] = {}
+        if not isinstance(tree.get(part), dict):
+            place = ".".join(path[: depth + 1])
+            sections = [k for k, v in tree.items() if isinstance(v, dict)]
+            raise InputError(f"override {assignment!r}: there is no {place}{nearest(part, sections)}")
+        tree = tree[part]
+    tree[path[-1]] = value
+
+
+def _without_null(tree: Mapping[str, Any]) -> Tree:
+    """The study less the sections, and entries of sections, that are null: so an override takes one away."""
+    return {
+        key: {name: entry for name, entry in value.items() if entry is not None}
+        if isinstance(value, Mapping)
+        else value
+        for key, value in tree.items()
+        if value is not None
+    }
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML's safe loader that reads 1e-3 as a number and refuses a key given twice."""
+
+    def construct_mapping(self, node, deep=False):
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        for key, (where, _) in zip(keys, node.value, strict=True):
+            if keys.count(key) > 1:
+                mark = where.start_mark
+                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} is given twice", mark)
+        return super().construct_mapping(node, deep)
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"^[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
+)
+
+
+def _is_number(_checker: object, value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+_Validator = jsonschema.validators.extend(
+    jsonschema.Draft202012Validator,
+    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda _, value: type(value) is int
+    ).redefine("number", _is_number),
+)
+
+
+def _validate(tree: Tree) -> None:
+    validator = _Validator(schema())
+    errors = sorted(validator.iter_errors(tree), key=lambda error: list(map(str, error.absolute_path)))
+    if errors:
+        raise InputError("; ".join(list(dict.fromkeys(map(_explain, errors)))[:5]))
+
+
+def _explain(error: jsonschema.ValidationError) -> str:
+    """A schema error in words: place, what is wrong, nearest valid spelling."""
+    place = ".".join(map(str, error.absolute_path)) or "top level"
+    if error.validator == "additionalProperties":
+        properties = list(error.schema.get("properties", {}))
+        unknown = [key for key in error.instance if key not in properties]
+        words = ", ".join(f"{key!r}{nearest(key, properties)}" for key in unknown)
+        why = f" ({error.schema['description']})" if "description" in error.schema else ""
+        return f"{place}: unknown key {words}; known are {', '.join(properties)}{why}"
+    if error.validator == "enum":
+        values = [str(value) for value in error.validator_value]
+        return (
+            f"{place}: {error.instance!r} is not one of {', '.join(values)}{nearest(error.instance, values)}"
+        )
+    if error.validator == "required":
+        missing = [key for key in error.validator_value if key not in error.instance]
+        return f"{place}: key {', '.join(map(repr, missing))} is missing"
+    if error.validator == "type" and error.validator_value == "object":
+        return f"{place}: {error.instance!r} should hold keys, such as {place.split('.')[-1]}: {{key: value}}"
+    if description := error.schema.get("description"):
+        return f"{place}: {error.instance!r} is wrong: {description}"
+    return f"{place}: {error.message}"

@@ -1,0 +1,196 @@
+"""Whether the names in `params.yaml` are names of something that fits: what a schema cannot say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from tsdg import methods
+from tsdg.data import paper
+from tsdg.data.kinds import KINDS
+from tsdg.errors import InputError, check_known, nearest
+from tsdg.methods.search import Distribution
+from tsdg.study import clusters
+from tsdg.study.figure_kinds import FIGURE_KINDS
+from tsdg.study.layout import AVERAGE, common_rows, joined
+from tsdg.study.names import TAKEN
+from tsdg.study.params import Tree
+
+if TYPE_CHECKING:
+    from tsdg.study.study import Study
+
+
+def check(study: Study) -> None:
+    """Raise `InputError`, which names the place, unless every reference of a study is to what is there."""
+    name, protocols = study.params["protocol"], study.params["protocols"]
+    if name not in protocols:
+        raise InputError(
+            f"protocol: {name!r} is not one{nearest(name, protocols)}; there are {', '.join(protocols)}"
+        )
+    for name in study.datasets:
+        _dataset(study, name)
+    for name, row in study.variants.items():
+        _variant(f"variants.{name}", row)
+    if "toy" in study.params:
+        _toy(study)
+    for name in study.tables:
+        _table(study, name)
+    _names(study)
+    for name, entry in study.figures.items():
+        _figure(study, f"figures.{name}", entry)
+        if name in study.tables and entry["tables"] != [name]:
+            raise InputError(
+                f"figures.{name}: it would take the place of table {name}'s figure, of which it is not; "
+                "choose another name"
+            )
+    if "ranking" in study.params:
+        _ranking(study, study.params["ranking"]["tables"])
+
+
+@contextmanager
+def _at(place: str) -> Iterator[None]:
+    """Errors name the place."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None
+
+
+def _dataset(study: Study, name: str) -> None:
+    entry, where = study.datasets[name], f"datasets.{name}"
+    if "of" in entry:
+        recorded = {name: other for name, other in study.datasets.items() if "of" not in other}
+        check_known(entry["of"], recorded, "data set with recordings of its own", f"{where}.of")
+        for domain in entry.get("domains", []):
+            there = recorded[entry["of"]]["domains"]
+            check_known(domain, there, f"domain of {entry['of']}", f"{where}.domains")
+    data = study.dataset(name)
+    if data["backbone"] == "auto" and not KINDS[data["kind"]].own:
+        raise InputError(f"{where}.backbone: auto is for kind table; choose bearings or har")
+    if AVERAGE in data["domains"]:
+        raise InputError(f"{where}.domains.{AVERAGE}: tables call the mean over targets that; rename it")
+    if "clusters" in data:
+        clusters.numbered(name, data["domains"], data["clusters"])
+
+
+def _variant(where: str, row: Tree) -> None:
+    with _at(where):
+        method = methods.get(row["method"])
+        methods.check_options(row["method"], row.get("options", {}))
+    for name, value in row.get("hparams", {}).items():
+        if name not in method.search:
+            raise InputError(
+                f"{where}.hparams: {row['method']} has no hyperparameter {name!r}"
+                f"{nearest(name, method.search)}; it has {', '.join(method.search) or 'none'}"
+            )
+        _hparam(f"{where}.hparams.{name}", name, value, method.search[name])
+    if "clusters" in row and not method.uses_clusters:
+        raise InputError(f"{where}.clusters: {row['method']} uses none; leave them out")
+
+
+def _hparam(where: str, name: str, value: float, distribution: Distribution) -> None:
+    """What is searched on a log scale is positive; but a count may be 0, and a weight, for no such term."""
+    log = distribution.kind in ("power", "floor_power")
+    zero = distribution.kind != "power" or name == "lambda" or distribution.default == 0
+    low = 0 if log or min(distribution.values) >= 0 else -math.inf
+    if value < low or (value == 0 and not zero):
+        raise InputError(f"{where}: {value!r} is wrong: a number {'from' if zero else 'above'} 0")
+
+
+def _toy(study: Study) -> None:
+    if "toy" in study.datasets:
+        raise InputError("datasets.toy: the toy study's records have that name; choose another")
+    for name, row in study.toy["variants"].items():
+        _variant(f"toy.variants.{name}", row)
+        if methods.get(row["method"]).uses_clusters and "clusters" not in row:
+            raise InputError(f"toy.variants.{name}: {row['method']} needs clusters, e.g. [[A, B], [C]]")
+        study.config("toy", name)
+    for name in study.toy.get("ours", []):
+        check_known(name, study.toy["variants"], "variant of the toy study", "toy.ours")
+
+
+def _table(study: Study, name: str) -> None:
+    entry, where = study.tables[name], f"tables.{name}"
+    for row in entry["rows"]:
+        check_known(row, study.variants, "variant", f"{where}.rows")
+    for key in ("ours", "labels"):
+        for row in entry.get(key, []):
+            check_known(row, entry["rows"], "row of the table", f"{where}.{key}")
+    for number, panel in enumerate(entry.get("panels", [entry])):
+        place = f"{where}.panels.{number}" if "panels" in entry else where
+        check_known(panel["dataset"], study.datasets, "data set", f"{place}.dataset")
+        for target in panel.get("targets", []):
+            domains = study.dataset(panel["dataset"])["domains"]
+            check_known(target, domains, "domain", f"{place}.targets")
+        if "paper" in panel:
+            _paper(study, f"{place}.paper", panel["dataset"], panel["paper"])
+        for row in entry["rows"]:
+            study.config(panel["dataset"], row)
+    with _at(where):
+        layout = study.layout(name)
+    seen: dict[str, str] = {}
+    for row, label in layout.labels.items():
+        if seen.setdefault(label, row) != row:
+            raise InputError(
+                f"{where}.labels: {seen[label]} and {row} are both called {label!r}; name them apart"
+            )
+
+
+def _paper(study: Study, where: str, dataset: str, table: str) -> None:
+    """A table of the paper is of a whole data set, whose kind it is called by."""
+    check_known(table, paper.tables(), "table of the paper that is at hand", where)
+    if study.datasets[dataset].get("kind") != table:
+        raise InputError(
+            f"{where}: the paper's table is of a data set of kind {table} with recordings of "
+            f"its own, which {dataset} is not; leave `paper` out"
+        )
+
+
+def _names(study: Study) -> None:
+    for section in ("tables", "figures"):
+        for name in study.params.get(section, {}):
+            if name in TAKEN:
+                raise InputError(f"{section}.{name}: the name is taken, by a result of every study")
+    for name in study.tables:
+        compared = f"{name}_comparison"
+        if compared in study.tables and any(panel.paper for panel in study.panels(name)):
+            raise InputError(
+                f"tables.{compared}: the name is taken, by the comparison of table {name} with the paper"
+            )
+
+
+def _figure(study: Study, where: str, entry: Tree) -> None:
+    rows = _together(study, where, entry["tables"])
+    kind = FIGURE_KINDS[entry["kind"]]
+    for option, row in kind.rows(entry):
+        check_known(row, rows, "row of all its tables", f"{where}.{option}")
+    kind.check(where, entry, {row: study.variants[row]["method"] for row in rows})
+
+
+def _ranking(study: Study, tables: Sequence[str]) -> None:
+    rows = _together(study, "ranking", tables)
+    if len(rows) == 1:
+        raise InputError(f"ranking.tables: {rows[0]} alone is a row of all; a ranking takes two or more")
+    seen: dict[str, str] = {}
+    for dataset in (panel.dataset for name in tables for panel in study.panels(name)):
+        other = seen.setdefault(study.prepared(dataset), dataset)
+        if other != dataset:
+            raise InputError(
+                f"ranking.tables: {other} and {dataset} are of the same recordings, which would count "
+                "twice; leave out the table of one"
+            )
+
+
+def _together(study: Study, where: str, tables: Sequence[str]) -> list[str]:
+    """The rows that some tables share; their data sets must be different ones."""
+    for name in tables:
+        check_known(name, study.tables, "table", f"{where}.tables")
+    layouts = [study.layout(name) for name in tables]
+    rows = common_rows(layouts)
+    if not rows:
+        raise InputError(f"{where}.tables: no row is in all of {', '.join(tables)}")
+    with _at(f"{where}.tables"):
+        joined(layouts, metrics=["accuracy"])
+    return rows

@@ -1,0 +1,15 @@
+"""Layouts of tables for tests."""
+
+from tsdg.study.layout import Layout, Panel, Protocol
+
+PAPER = Protocol("paper", seeds=3, draws=20, iterations=3000)
+
+
+def panel(dataset, targets, metrics=("accuracy",), *, title=None, average_only=False, paper=None):
+    return Panel(dataset, title or dataset, tuple(targets), tuple(metrics), average_only, paper)
+
+
+def layout(rows, *panels, labels=None, ours=(), protocol=PAPER, caption="Some.", arrange="beneath"):
+    """A row without a label is printed as it is called."""
+    labels = {row: row for row in rows} | (labels or {})
+    return Layout(tuple(rows), labels, panels, protocol, caption, tuple(ours), arrange)
