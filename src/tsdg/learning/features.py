@@ -1,0 +1,262 @@
+"""Features of windows, for estimators: spectra, envelope spectra and statistics.
+
+Features are named in params.yaml: one name, a mapping with its options, or a list of both::
+
+    features: spectrum
+    features: [{spectrum: {level: whitened}}, envelope]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import fft, ndimage, signal
+
+from tsdg.errors import InputError, nearest
+
+LEVELS = ("plain", "centred", "whitened")
+LONG = 1024  # time steps from which a window has several segments
+FLOOR = 1e-14  # of a window's mean square: what float32 cannot tell from nothing
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+LAGS = (1, 2, 4, 8)  # time steps
+
+Spec = str | Mapping[str, Any] | Sequence[Any]
+
+
+class Feature(Protocol):
+    """Features of one kind."""
+
+    def __call__(self, x: np.ndarray, rate: float | None) -> np.ndarray:
+        """Features ``(N, C, F)`` of windows ``(N, C, T)``, each of its own window alone."""
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Logarithm of the power in bands of frequency, from one step above 0 to half the sampling rate.
+
+    Power is Welch's: the mean over Hann segments with half overlap, each less its mean.
+
+    Parameters
+    ----------
+    bands : int, optional
+        Of equal width. Default: 128, or as many as a segment resolves.
+    segment : int, optional
+        Time steps. Default: a quarter of a window of 1,024 time steps or more, else all of it.
+    level : {"plain", "centred", "whitened"}
+        The log power; less the window's mean over channels and bands; or less its smooth course over the
+        bands of each channel.
+    smooth : float
+        Standard deviation of the Gaussian that smooths that course, in bands.
+    """
+
+    bands: int | None = None
+    segment: int | None = None
+    level: str = "centred"
+    smooth: float = 8.0
+
+    def __call__(self, x: np.ndarray, rate: float | None) -> np.ndarray:
+        segment = _segment(self.segment, x.shape[-1])
+        bands = self.bands or min(128, segment // 2)
+        if bands > segment // 2:
+            raise InputError(
+                f"spectrum: {bands} bands, but a segment of {segment} time steps tells {segment // 2} "
+                "frequencies apart; give fewer bands or longer segments"
+            )
+        edges = 1 + np.linspace(0, segment // 2, bands + 1).round().astype(int)
+        power = np.add.reduceat(_welch(x, segment), edges[:-1], axis=-1) / np.diff(edges)
+        return _levelled(_log(power, x), self.level, self.smooth)
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """Log power spectrum of the envelope: how fast the strength of high frequencies changes.
+
+    The envelope is the magnitude of the analytic signal (Hilbert transform) of what lies above a cut-off. Its
+    power is Welch's, at every frequency of a segment up to `highest`: in rolling bearings, where the rates at
+    which a fault is rolled over lie (Randall and Antoni, Rolling element bearing diagnostics, MSSP 2011).
+
+    Parameters
+    ----------
+    above : float, optional
+        Cut-off, Hz. Default: a sixth of the sampling rate (2,000 Hz at 12 kHz).
+    highest : float, optional
+        Hz. Default: 1/32 of the sampling rate (375 Hz at 12 kHz).
+    segment : int, optional
+        Time steps. Default: half a window of 1,024 time steps or more, else all of it.
+    level, smooth
+        See `Spectrum`.
+    """
+
+    above: float | None = None
+    highest: float | None = None
+    segment: int | None = None
+    level: str = "whitened"
+    smooth: float = 8.0
+
+    def __call__(self, x: np.ndarray, rate: float | None) -> np.ndarray:
+        above, highest = self.band(rate)
+        length = x.shape[-1]
+        segment = _segment(self.segment, length, parts=2)
+        count = int(highest * segment)
+        if not 1 <= count <= segment // 2:
+            raise InputError(
+                f"envelope: no frequency of a segment of {segment} time steps lies up to `highest`; "
+                "give a higher one or longer segments"
+            )
+        kept = fft.fftfreq(length) >= above
+        if not kept.any():
+            raise InputError("envelope: `above` is above half the sampling rate; give a lower cut-off")
+        envelope = np.abs(fft.ifft(fft.fft(x) * (2.0 * kept)))
+        return _levelled(_log(_welch(envelope, segment)[..., 1 : count + 1], x), self.level, self.smooth)
+
+    def band(self, rate: float | None) -> tuple[float, float]:
+        """Cut-off and highest frequency, as shares of the sampling rate."""
+        given = {"above": self.above, "highest": self.highest}
+        for name, value in given.items():
+            if value is not None and rate is None:
+                raise InputError(
+                    f"envelope: `{name}` is in Hz, and the data set's sampling rate is not known; "
+                    "give `sampling_rate` in its `prepare`, or leave the option out"
+                )
+        shares = [value / rate if value is not None and rate else None for value in given.values()]
+        return shares[0] or 1 / 6, shares[1] or 1 / 32
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Mean, standard deviation, quantiles, extremes, zero crossings, autocorrelation, spectral centroid.
+
+    Quantiles are at 5, 25, 50, 75 and 95 %; crossings are those of the window's mean, a share of all steps;
+    autocorrelation is at lags of 1, 2, 4 and 8 time steps, as far as a window is longer; the centroid is the
+    mean frequency, weighted by power. Of a constant window the last three are 0.
+    """
+
+    def __call__(self, x: np.ndarray, rate: float | None) -> np.ndarray:
+        mean, deviation = x.mean(-1), x.std(-1)
+        centred = x - mean[..., None]
+        centred[deviation <= np.sqrt(FLOOR) * np.abs(mean)] = 0.0
+        positive = centred > 0
+        energy = np.square(centred).sum(-1)
+        lags = [lag for lag in LAGS if lag < x.shape[-1]]
+        products = [(centred[..., lag:] * centred[..., :-lag]).sum(-1) for lag in lags]
+        power = np.square(np.abs(fft.rfft(centred)))
+        columns = [
+            mean,
+            deviation,
+            *np.quantile(x, QUANTILES, axis=-1),
+            x.min(-1),
+            x.max(-1),
+            (positive[..., 1:] != positive[..., :-1]).mean(-1),
+            *(_share(product, energy) for product in products),
+            _share(power @ fft.rfftfreq(x.shape[-1]), power.sum(-1)),
+        ]
+        return np.stack(columns, axis=-1)
+
+
+FEATURES: dict[str, type[Any]] = {"spectrum": Spectrum, "envelope": Envelope, "statistics": Statistics}
+
+
+class Features:
+    """Features of several kinds side by side.
+
+    Parameters
+    ----------
+    spec : str, mapping or sequence
+        See the module.
+    rate : float, optional
+        Sampling rate of the windows in Hz, where it is known.
+
+    Raises
+    ------
+    InputError
+        A kind, option or value is unknown.
+    """
+
+    def __init__(self, spec: Spec, rate: float | None = None):
+        self.rate = rate
+        self.parts: list[Feature] = [_feature(name, options) for name, options in named(spec)]
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        """Features ``(N, F)``, float64, of windows ``(N, C, T)``; channel by channel within a kind.
+
+        Raises
+        ------
+        InputError
+            A value is missing, or the windows are too short for an option.
+        """
+        x = np.asarray(x, dtype=np.float64)
+        if not np.isfinite(x).all():
+            raise InputError(
+                "windows with missing values have no features; give the data set `standardize: sources` in "
+                "params.yaml, which fills them"
+            )
+        parts = [part(x, self.rate) for part in self.parts]
+        return np.concatenate([f.reshape(len(x), f.shape[1] * f.shape[2]) for f in parts], axis=1)
+
+
+def named(spec: Spec) -> list[tuple[str, dict[str, Any]]]:
+    """Names and options of a specification, in their order."""
+    if isinstance(spec, str):
+        return [(spec, {})]
+    if isinstance(spec, Mapping):
+        return [(name, dict(options or {})) for name, options in spec.items()]
+    return [pair for item in spec for pair in named(item)]
+
+
+def _feature(name: str, options: Mapping[str, Any]) -> Feature:
+    if name not in FEATURES:
+        known = ", ".join(FEATURES)
+        raise InputError(f"features: {name!r} is unknown{nearest(name, FEATURES)}; there are {known}")
+    cls = FEATURES[name]
+    names = [field.name for field in fields(cls)]
+    for option in options:
+        if option not in names:
+            raise InputError(
+                f"features: {name} has no option {option!r}{nearest(option, names)}; "
+                f"it has {', '.join(names) or 'none'}"
+            )
+    if (level := options.get("level")) not in (None, *LEVELS):
+        raise InputError(
+            f"features: {name}: level {level!r} is unknown{nearest(level, LEVELS)}; choose one of "
+            f"{', '.join(LEVELS)}"
+        )
+    for option, value in options.items():
+        if option == "level":
+            continue
+        whole = option in ("bands", "segment")
+        if type(value) not in ((int,) if whole else (int, float)) or value <= 0:
+            kind = "whole number from 1" if whole else "number above 0"
+            raise InputError(f"features: {name}: {option} is {value!r}; give a {kind}")
+    return cls(**options)
+
+
+def _segment(given: int | None, length: int, parts: int = 4) -> int:
+    segment = given or (length // parts if length >= LONG else length)
+    if segment > length:
+        raise InputError(f"a segment has {segment} time steps, a window {length}; give shorter segments")
+    return segment
+
+
+def _welch(x: np.ndarray, segment: int) -> np.ndarray:
+    """Power ``(..., segment // 2 + 1)`` by frequency."""
+    return signal.welch(x, nperseg=segment, noverlap=segment // 2, window="hann", detrend="constant")[1]
+
+
+def _log(power: np.ndarray, x: np.ndarray) -> np.ndarray:
+    floor = FLOOR * np.square(x).mean(-1, keepdims=True) + np.finfo(np.float32).tiny
+    return np.log(np.maximum(power, floor))
+
+
+def _levelled(spectrum: np.ndarray, level: str, smooth: float) -> np.ndarray:
+    if level == "plain":
+        return spectrum
+    if level == "centred":
+        return spectrum - spectrum.mean((-2, -1), keepdims=True)
+    return spectrum - ndimage.gaussian_filter1d(spectrum, smooth, axis=-1, mode="nearest")
+
+
+def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
