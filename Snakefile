@@ -34,23 +34,19 @@ rule all:
 
 rule data:
     input:
-        expand("results/data/{dataset}/card.json", dataset=at_hand()),
+        expand("results/data/{dataset}/card.json", dataset=flow.at_hand),
 
 
 onstart:
-    for dataset in withheld():
-        print(
-            f"Without {dataset}: its raw files are not in {raw_folder(dataset)} and cannot be fetched",
-            file=sys.stderr,
-        )
+    print(*flow.without, sep="\n", end="\n" if flow.without else "", file=sys.stderr)
 
 
 onerror:
-    print(after_failure(), file=sys.stderr)
+    print(after_failure(STUDY, unfinished_tables()), file=sys.stderr)
 
 
 onsuccess:
-    if not PDF:
+    if not flow.latex:
         print(
             "Without results/tables/all.pdf: there is no pdflatex (`tsdg pdf` says more)", file=sys.stderr
         )

@@ -3,37 +3,37 @@
 
 # The official files that are not in the folder yet. What is complete waits in a folder of its own, so that an
 # interrupted download goes on where it was. MIMIC-III's cannot be fetched: the command says how to get them.
-for fetch in fetches():
+for fetch in flow.fetches:
 
     rule:
         name:
-            f"fetch_{fetch.kind}_{slug(fetch.folder)}"
+            f"fetch_{fetch.kind}_{fetch.name}"
         output:
             raw=fetch.paths,
         log:
-            f"logs/fetch/{slug(fetch.folder)}.log",
+            f"logs/fetch/{fetch.name}.log",
         benchmark:
-            f"results/benchmarks/fetch/{slug(fetch.folder)}.tsv"
+            f"results/benchmarks/fetch/{fetch.name}.tsv"
         localrule: True
         conda:
             "../../environment.yml"
         params:
             kind=fetch.kind,
-            partial=output_folder if KINDS[fetch.kind].credentials else f"{fetch.folder}/.partial",
-            options=fetch_options(fetch),
+            partial=fetch.into or output_folder,
+            options=fetch.options,
         shell:
             "(tsdg fetch {params.kind} --out {params.partial:q} {params.options}"
             " && mv -n {params.partial:q}/* {params.partial:q}/.."
             " && rm -r {params.partial:q}) > {log} 2>&1"
 
 
-for dataset in simulated_datasets():
+for dataset in flow.simulated:
 
     rule:
         name:
             f"simulate_{dataset}"
         output:
-            raw=raw_paths(dataset),
+            raw=flow.raw_paths(dataset),
         log:
             f"logs/simulate/{dataset}.log",
         benchmark:
@@ -41,10 +41,10 @@ for dataset in simulated_datasets():
         conda:
             "../../environment.yml"
         params:
-            kind=study.dataset(dataset)["kind"],
+            kind=flow.kind(dataset),
             folder=output_folder,
-            options=simulate_options(dataset),
-            code=simulate_code(dataset),
+            options=flow.simulate_options(dataset),
+            code=flow.simulate_code(dataset),
         shell:
             "tsdg simulate {params.kind} --out {params.folder} {params.options} > {log} 2>&1"
 
@@ -52,7 +52,7 @@ for dataset in simulated_datasets():
 # The card is all that training depends on: it is small and holds the hashes of the rest.
 rule prepare:
     input:
-        raw=raw_inputs,
+        raw=ask(flow.raw_paths),
     output:
         card="results/data/{dataset}/card.json",
         signals="results/data/{dataset}/signals.npy",
@@ -64,13 +64,13 @@ rule prepare:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=prepare_memory,
-        runtime=prepare_minutes,
+        mem_mb=ask(flow.prepare_memory),
+        runtime=ask(flow.prepare_minutes),
     params:
-        kind=kind_of,
+        kind=ask(flow.kind),
         raw=raw_argument,
         out=output_folder,
-        options=prepare_options,
-        code=prepare_code,
+        options=ask(flow.prepare_options),
+        code=ask(flow.prepare_code),
     shell:
         "tsdg prepare {params.kind} --raw {params.raw:q} --out {params.out} {params.options} > {log} 2>&1"

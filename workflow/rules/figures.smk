@@ -23,12 +23,12 @@ rule accuracy:
     benchmark:
         "results/benchmarks/figure/{table}.tsv"
     wildcard_constraints:
-        table="|".join(name for name in study.tables if name not in study.figures) or "(?!)",
+        table=either(flow.accuracy_tables),
     conda:
         "../../environment.yml"
     params:
-        layout=accuracy_layout,
-        code=modules_fingerprint("results.figures.accuracy"),
+        layout=ask(flow.accuracy_layout),
+        code=code("accuracy"),
         study=study_file,
         out=output_folder,
     shell:
@@ -39,13 +39,13 @@ rule accuracy:
 # Those under `figures` in params.yaml. They read the records behind the selected runs.
 rule figure:
     input:
-        selected=figure_tables,
+        selected=figure_inputs,
     output:
         png=report(
             "results/figures/{figure}.png",
             caption="../report/figure.rst",
             category="2 Figures",
-            labels=figure_labels,
+            labels=drawn_labels,
         ),
         pdf="results/figures/{figure}.pdf",
     log:
@@ -55,8 +55,8 @@ rule figure:
     conda:
         "../../environment.yml"
     params:
-        layout=figure_layout,
-        code=figure_code,
+        layout=ask(flow.figure_layout),
+        code=ask(flow.figure_code),
         study=study_file,
         out=output_folder,
     shell:
@@ -64,11 +64,11 @@ rule figure:
         " --out {params.out} > {log} 2>&1"
 
 
-if ranked_tables():
+if flow.ranked_tables:
 
     rule ranking:
         input:
-            selected=expand("results/selected/{table}.csv", table=ranked_tables()),
+            selected=selected(flow.ranked_tables),
         output:
             tex=report(
                 "results/tables/ranking.tex",
@@ -86,7 +86,7 @@ if ranked_tables():
                 "results/figures/critical_difference.png",
                 caption="../report/critical_difference.rst",
                 category="2 Figures",
-                labels={"no.": figure_number("critical_difference"), "figure": "critical_difference"},
+                labels=figure_labels("critical_difference", "critical_difference"),
             ),
             pdf="results/figures/critical_difference.pdf",
         log:
@@ -97,8 +97,8 @@ if ranked_tables():
         conda:
             "../../environment.yml"
         params:
-            layout=text(study.ranking(ranked_tables())),
-            code=modules_fingerprint("results.ranking", "results.figures.critical_difference"),
+            layout=ask(flow.ranking_layout),
+            code=code("ranking"),
             study=study_file,
         shell:
             "tsdg ranking --params {params.study} --selected {input.selected} --out results > {log} 2>&1"

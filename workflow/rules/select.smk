@@ -7,7 +7,7 @@ localrules:
 
 rule select:
     input:
-        records=table_records,
+        records=ask(flow.table_records),
     output:
         selected="results/selected/{table}.csv",
     log:
@@ -18,7 +18,7 @@ rule select:
         "../../environment.yml"
     params:
         checkpoint=study.params["checkpoint"],
-        code=modules_fingerprint("results.selection", "runs.record"),
+        code=code("select"),
         study=study_file,
     shell:
         "tsdg select {wildcards.table} --params {params.study} --runs results/runs --out {output.selected} > {log} 2>&1"

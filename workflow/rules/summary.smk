@@ -7,7 +7,7 @@ localrules:
 
 rule summary:
     input:
-        selected=expand("results/selected/{table}.csv", table=tables_at_hand()),
+        selected=selected(flow.tables_at_hand),
     output:
         json="results/metrics.json",
         csv="results/metrics.csv",
@@ -18,9 +18,9 @@ rule summary:
     conda:
         "../../environment.yml"
     params:
-        layouts=summary_layouts(),
-        code=modules_fingerprint("results.averages"),
-        tables=tables_at_hand(),
+        layouts=ask(flow.summary_layouts),
+        code=code("summary"),
+        tables=flow.tables_at_hand,
         study=study_file,
         out=output_folder,
     shell:

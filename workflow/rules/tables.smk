@@ -26,19 +26,19 @@ rule hyperparameter:
     conda:
         "../../environment.yml"
     params:
-        values=study.hparams_table().to_csv(index=False),
-        code=modules_fingerprint("results.about.hyperparameters", "methods"),
+        values=ask(flow.hparams),
+        code=code("hyperparameter"),
         study=study_file,
         out=output_folder,
     shell:
         "tsdg hparams --params {params.study} --out {output.draws} --tables {params.out} > {log} 2>&1"
 
 
-if tabled_datasets():
+if flow.tabled_datasets:
 
     rule datasets:
         input:
-            cards=expand("results/data/{dataset}/card.json", dataset=tabled_datasets()),
+            cards=expand("results/data/{dataset}/card.json", dataset=flow.tabled_datasets),
         output:
             about=report(
                 "results/tables/datasets.tex",
@@ -62,7 +62,7 @@ if tabled_datasets():
         conda:
             "../../environment.yml"
         params:
-            code=modules_fingerprint("results.about.datasets"),
+            code=code("datasets"),
             out=output_folder,
         shell:
             "tsdg datasets $(dirname {input.cards:q}) --out {params.out} > {log} 2>&1"
@@ -84,7 +84,7 @@ rule networks:
     conda:
         "../../environment.yml"
     params:
-        code=modules_fingerprint("results.about.networks"),
+        code=code("networks"),
         out=output_folder,
     shell:
         "tsdg networks --out {params.out} > {log} 2>&1"
@@ -113,8 +113,8 @@ rule table:
     conda:
         "../../environment.yml"
     params:
-        layout=table_layout,
-        code=modules_fingerprint("results.tables"),
+        layout=ask(flow.table_layout),
+        code=code("table"),
         study=study_file,
         out=output_folder,
     shell:
@@ -124,7 +124,7 @@ rule table:
 
 rule document:
     input:
-        tables=expand("results/tables/{name}.tex", name=documented()),
+        tables=expand("results/tables/{name}.tex", name=flow.documented),
     output:
         tex="results/tables/all.tex",
     log:
@@ -134,8 +134,8 @@ rule document:
     conda:
         "../../environment.yml"
     params:
-        names=documented(),
-        code=modules_fingerprint("results.document"),
+        names=flow.documented,
+        code=code("document"),
         out=output_folder,
     shell:
         "tsdg document {params.names} --out {params.out} > {log} 2>&1"
@@ -159,6 +159,6 @@ rule pdf:
     conda:
         "../../environment.yml"
     params:
-        code=modules_fingerprint("results.document"),
+        code=code("document"),
     shell:
         "tsdg pdf {input.tex} > {log} 2>&1"

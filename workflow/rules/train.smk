@@ -1,15 +1,13 @@
 # Training: a record for each run. `runs_per_job: 1` has one rule; a greater number one rule for each shape of
 # pack, which differ in their output alone, so that changing the number trains nothing again.
 
-for job in training_rules(study):
-    if job.datasets == ("toy",):
-        continue
+for job in flow.training_rules:
 
     rule:
         name:
             job.name
         input:
-            card=prepared_card,
+            card=ask(flow.card),
         output:
             records=[f"{RECORDS}/{path}" for path in job.records],
         log:
@@ -17,8 +15,8 @@ for job in training_rules(study):
         benchmark:
             f"results/benchmarks/train/{job.log}.tsv"
         wildcard_constraints:
-            dataset="|".join(job.datasets),
-            variant="|".join(job.variants),
+            dataset=either(job.datasets),
+            variant=either(job.variants),
             target=r"[^/]+",
             draw=r"fixed|hp\d+",
         conda:
@@ -27,13 +25,13 @@ for job in training_rules(study):
         resources:
             mem_mb=training_memory,
             runtime=training_minutes,
-            gpu=GPUS,
+            gpu=flow.gpus,
         params:
-            identity=training_identity,
-            code=training_code,
+            identity=ask(flow.training_identity),
+            code=ask(flow.training_code),
             study=study_file,
             data=input_folder,
-            runs=training_runs,
+            runs=runs_of,
         shell:
             "tsdg train --params {params.study} --data {params.data} --dataset {wildcards.dataset}"
             " --variant {wildcards.variant} {params.runs} --out results/runs --threads {threads} > {log} 2>&1"

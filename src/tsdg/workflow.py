@@ -1,0 +1,498 @@
+"""What the workflow asks of a study: which files it makes, of what, how, and at what cost.
+
+The rules hold patterns of paths and commands; all that follows from the study stands here, without Snakemake.
+Rules get of the study only what they use, as plain text: when that text changes, and only then, Snakemake
+makes their output again. The study itself goes to the jobs as a file that no rule declares.
+"""
+
+import hashlib
+import json
+import re
+import shlex
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import replace
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from tsdg.data import toy
+from tsdg.data.kinds import KINDS, Kind
+from tsdg.errors import InputError
+from tsdg.files import write_text
+from tsdg.results.document import LATEX
+from tsdg.runs.fingerprint import modules_fingerprint
+from tsdg.runs.recipe import Recipes
+from tsdg.study.jobs import RECORDS, TrainingRule, training_rules
+from tsdg.study.layout import text
+from tsdg.study.names import TOY_FIGURES, TOY_TABLES
+from tsdg.study.run import Run, parse_run_path, run_path
+from tsdg.study.study import Study
+
+# Modules behind what is made of records, named without ``tsdg.``.
+CODE = {
+    "select": ("results.selection", "runs.record"),
+    "table": ("results.tables",),
+    "accuracy": ("results.figures.accuracy",),
+    "ranking": ("results.ranking", "results.figures.critical_difference"),
+    "summary": ("results.averages",),
+    "document": ("results.document",),
+    "datasets": ("results.about.datasets",),
+    "networks": ("results.about.networks",),
+    "hyperparameter": ("results.about.hyperparameters", "methods"),
+    "toy": ("toy.tables", "toy.figures"),
+}
+
+
+class Fetch(NamedTuple):
+    """Official files that are not in their folder: what a fetching rule makes."""
+
+    kind: str
+    folder: str
+    paths: list[str]
+
+    @property
+    def name(self) -> str:
+        """The folder's path as a name."""
+        return re.sub(r"[^0-9A-Za-z]+", "_", self.folder).strip("_")
+
+    @property
+    def into(self) -> str:
+        """Where the files wait until all are there; empty for a kind that cannot be fetched."""
+        return "" if KINDS[self.kind].credentials else f"{self.folder}/.partial"
+
+    @property
+    def options(self) -> str:
+        """Of `tsdg fetch`: of many files, only the missing ones are wanted."""
+        return flags(KINDS[self.kind].fetch_only(Path(path).name for path in self.paths))
+
+
+class ToyResult(NamedTuple):
+    """A table or figure of the toy study, and what it is made of; the report shows the first path."""
+
+    kind: str
+    name: str
+    paths: tuple[str, str]
+    records: list[str]
+
+
+def configured(config: Mapping[str, Any], given: Mapping[str, Any]) -> Study:
+    """The study that Snakemake's configuration asks for.
+
+    Parameters
+    ----------
+    config : mapping
+        params.yaml with what the command line overrides.
+    given : mapping
+        What the command line gives (``--config``). Its ``set`` is no part of a study, but one override
+        ``key=value`` or a list of them, as `tsdg --set` takes them.
+
+    Raises
+    ------
+    InputError
+        The study is not valid.
+    """
+    params = deepcopy(dict(config))
+    _retype(given, params)
+    overrides = given.get("set") or []
+    if "set" in given:
+        del params["set"]
+    try:
+        return Study(params, map(str, overrides if isinstance(overrides, list) else [overrides]))
+    except InputError as error:
+        raise InputError(f"The study (params.yaml and --config) is not valid: {error}") from None
+
+
+def _retype(given: Any, tree: Any) -> None:
+    """Make numbers again of what Snakemake leaves as text, which is all inside of braces in --config."""
+    for key, value in given.items() if isinstance(given, Mapping) else enumerate(given):
+        if key == "set":
+            continue
+        if isinstance(value, Mapping | list):
+            _retype(value, tree[key])
+        else:
+            tree[key] = yaml.safe_load(value) if isinstance(value, str) else value
+
+
+def written(study: Study, folder: str | Path = "results/study") -> str:
+    """Path of the study's file, whose name is its hash, for jobs to read; it is written if it is not there.
+
+    An edit of params.yaml cannot reach jobs that run or wait already.
+    """
+    contents = study.dump()
+    path = Path(folder) / f"{hashlib.sha256(contents.encode()).hexdigest()[:12]}.yaml"
+    if not path.exists():
+        write_text(path, contents)
+    return path.as_posix()
+
+
+def training_runs(records: Iterable[str]) -> str:
+    """The runs of a job as options of `tsdg train`, from the paths of the records that it makes.
+
+    Snakemake does not compare what follows from the output, so that packs and single runs are alike.
+    """
+    runs = [parse_run_path(path) for path in records]
+    targets = dict.fromkeys(run.target for run in runs)
+    draws = dict.fromkeys(str(run.draw) for run in runs)
+    return f"--target {' '.join(targets)} --seed {runs[0].seed} --draw {' '.join(draws)}"
+
+
+def toy_seeds(records: Iterable[str]) -> list[int]:
+    """The seeds of a job of the toy study, from the paths of the records that it makes."""
+    return [parse_run_path(path).seed for path in records]
+
+
+def code(result: str) -> str:
+    """Fingerprint of the code behind one of the results in `CODE`."""
+    return modules_fingerprint(*CODE[result])
+
+
+def flags(options: Mapping[str, Any]) -> str:
+    """Options as command line flags; a value may begin with a dash."""
+
+    def word(value: object) -> str:
+        return shlex.quote(
+            "all" if value is None else json.dumps(value) if isinstance(value, dict) else str(value)
+        )
+
+    items = sorted((key, value if isinstance(value, list) else [value]) for key, value in options.items())
+    return " ".join(f"--{key.replace('_', '-')}={word(value)}" for key, values in items for value in values)
+
+
+class Workflow:
+    """What the rules ask of a study.
+
+    What files there are is looked up once.
+
+    Parameters
+    ----------
+    study : Study
+
+    Raises
+    ------
+    InputError
+        What lists a data set's raw files is not valid.
+    """
+
+    def __init__(self, study: Study):
+        self.study = study
+        self.recorded = [name for name in study.datasets if study.prepared(name) == name]
+        self._raw_paths = {name: self._raw_files(name) for name in self.recorded}
+        self._recipe = cache(Recipes(study).of_variant)
+
+    # ------------------------------------------------------------------------------------------ data
+
+    def raw_folder(self, dataset: str) -> str:
+        """Where a data set's raw files lie."""
+        entry = self.study.dataset(dataset)
+        if entry["source"] == "simulated":
+            return f"data/simulated/{dataset}"
+        return (
+            Path(entry["raw"]).parent.as_posix() if self._kind(dataset).in_one_file(entry) else entry["raw"]
+        )
+
+    def raw_paths(self, dataset: str) -> list[str]:
+        """The raw files that a data set with recordings of its own is prepared from."""
+        return self._raw_paths[dataset]
+
+    def _raw_files(self, dataset: str) -> list[str]:
+        try:
+            names = self._kind(dataset).raw_names(self.study.dataset(dataset))
+            return [f"{self.raw_folder(dataset)}/{name}" for name in names]
+        except InputError as error:
+            raise InputError(f"datasets.{dataset} is not valid: {error}") from None
+
+    def raw_argument(self, dataset: str) -> str:
+        """What `tsdg prepare` takes the raw recordings from: a folder, or one file."""
+        first, entry = self.raw_paths(dataset)[0], self.study.dataset(dataset)
+        return first if self._kind(dataset).in_one_file(entry) else Path(first).parent.as_posix()
+
+    @cached_property
+    def fetches(self) -> list[Fetch]:
+        """Official files that are not there, by kind and folder.
+
+        Only these are a rule's output: whatever lies in the folder already is the user's, and no rule deletes
+        or replaces it.
+        """
+        missing: dict[tuple[str, str], set[str]] = {}
+        for dataset in self.recorded:
+            entry = self.study.dataset(dataset)
+            if entry["source"] == "official":
+                absent = {path for path in self.raw_paths(dataset) if not Path(path).exists()}
+                missing.setdefault((entry["kind"], entry["raw"]), set()).update(absent)
+        return [Fetch(kind, folder, sorted(paths)) for (kind, folder), paths in missing.items() if paths]
+
+    @cached_property
+    def withheld(self) -> list[str]:
+        """Data sets that cannot be fetched and are not there: `all` goes without them, and says so."""
+        folders = {fetch.folder for fetch in self.fetches if KINDS[fetch.kind].credentials}
+        absent = []
+        for name in self.study.datasets:
+            entry = self.study.dataset(name)
+            unfetched = entry["source"] == "official" and entry["raw"] in folders
+            own = self.raw_paths(self.study.prepared(name)) if entry["source"] == "own" else []
+            if unfetched or not all(Path(path).exists() for path in own):
+                absent.append(name)
+        return absent
+
+    @property
+    def without(self) -> list[str]:
+        """What is to be said of the data sets that are withheld."""
+        return [
+            f"Without {name}: its raw files are not in {self.raw_folder(name)} and cannot be fetched"
+            for name in self.withheld
+        ]
+
+    @property
+    def at_hand(self) -> list[str]:
+        """The other data sets with recordings of their own."""
+        return [name for name in self.recorded if name not in self.withheld]
+
+    @property
+    def simulated(self) -> list[str]:
+        """Data sets with simulated recordings."""
+        return [name for name in self.recorded if self.study.dataset(name)["source"] == "simulated"]
+
+    def kind(self, dataset: str) -> str:
+        """The kind of a data set, by name."""
+        return self.study.dataset(dataset)["kind"]
+
+    def _kind(self, dataset: str) -> Kind:
+        return KINDS[self.kind(dataset)]
+
+    def simulate_options(self, dataset: str) -> str:
+        """Options of `tsdg simulate`."""
+        return flags(self._kind(dataset).arguments("simulate", self.study.dataset(dataset)))
+
+    def simulate_code(self, dataset: str) -> str:
+        """Fingerprint of the code that simulates a data set's raw files."""
+        return modules_fingerprint(self._kind(dataset).code("simulate"))
+
+    def prepare_options(self, dataset: str) -> str:
+        """Options of `tsdg prepare`."""
+        return flags(self._kind(dataset).arguments("prepare", self.study.dataset(dataset)))
+
+    def prepare_code(self, dataset: str) -> str:
+        """Fingerprint of the code that prepares a data set."""
+        return modules_fingerprint(self._kind(dataset).code("prepare"))
+
+    def prepare_memory(self, dataset: str) -> int:
+        """Memory limit of a preparation in MB: the largest tables are streamed."""
+        return self._kind(dataset).memory
+
+    def prepare_minutes(self, dataset: str) -> int:
+        """Time limit of a preparation."""
+        return self._kind(dataset).minutes
+
+    # -------------------------------------------------------------------------------------- training
+
+    @property
+    def training_rules(self) -> list[TrainingRule]:
+        """Rules of the trainings on prepared data."""
+        return [rule for rule in self._rules if toy.NAME not in rule.datasets]
+
+    @property
+    def toy_rules(self) -> list[TrainingRule]:
+        """Rules of the trainings of the toy study."""
+        return [rule for rule in self._rules if toy.NAME in rule.datasets]
+
+    @cached_property
+    def _rules(self) -> list[TrainingRule]:
+        return training_rules(self.study)
+
+    def card(self, dataset: str) -> str:
+        """The card of the prepared data that a training reads."""
+        return f"results/data/{self.study.prepared(dataset)}/card.json"
+
+    def training_identity(self, dataset: str, variant: str) -> str:
+        """What of the study decides a variant's results on a data set."""
+        return self._recipe(dataset, variant).text
+
+    def training_code(self, dataset: str, variant: str) -> str:
+        """Fingerprint of the code behind a variant's trainings on a data set."""
+        return self._recipe(dataset, variant).code
+
+    def training_minutes(self, attempt: int) -> int:
+        """Time limit of a job, generous for one core: 15 minutes and a tenth of a second an iteration."""
+        iterations = self.study.params["runs_per_job"] * self.study.training["iterations"]
+        return (15 + iterations // 600) * attempt
+
+    def training_memory(self, attempt: int) -> int:
+        """Memory limit of a job in MB, more after a failure."""
+        return 2000 * attempt
+
+    @property
+    def gpus(self) -> int:
+        """Of a training job."""
+        return 1 if self.study.params["device"] == "cuda" else 0
+
+    # --------------------------------------------------------------------------------------- results
+
+    @cached_property
+    def tables_at_hand(self) -> list[str]:
+        """Tables of which every data set can be had."""
+        without = set(self.withheld)
+        return [
+            table
+            for table in self.study.tables
+            if without.isdisjoint(panel.dataset for panel in self.study.panels(table))
+        ]
+
+    def table_records(self, table: str) -> list[str]:
+        """The records of the runs that a table needs."""
+        return _records(self.study.table_runs(table))
+
+    def table_layout(self, table: str) -> str:
+        """All that decides how a table looks."""
+        return text(self.study.layout(table))
+
+    @property
+    def accuracy_tables(self) -> list[str]:
+        """Tables with a figure of their name, as none under `figures` takes its place."""
+        return [table for table in self.study.tables if table not in self.study.figures]
+
+    def accuracy_layout(self, table: str) -> str:
+        """All that decides how a table's figure looks: a caption is not in it."""
+        return text(replace(self.study.layout(table), caption=""))
+
+    def summary_layouts(self) -> str:
+        """All that decides the averages of the tables at hand: labels and captions are not in it."""
+        layouts = {table: self.study.layout(table) for table in self.tables_at_hand}
+        return text({name: [layout.rows, layout.panels, layout.protocol] for name, layout in layouts.items()})
+
+    @property
+    def figures_at_hand(self) -> list[str]:
+        """Figures of tables that can be had; one of several tables is drawn of those that can."""
+        several = [name for name in self.study.figures if self.figure_tables(name)]
+        return list(dict.fromkeys([*several, *self.tables_at_hand]))
+
+    def figure_tables(self, figure: str) -> list[str]:
+        """Tables at hand that a figure is drawn of."""
+        return self._at_hand_of(self.study.figures[figure]["tables"])
+
+    def figure_layout(self, figure: str) -> str:
+        """All that decides how a figure looks: a caption is not in it."""
+        return text(self.study.figure(figure, self.figure_tables(figure)))
+
+    def figure_code(self, figure: str) -> str:
+        """Fingerprint of the code that draws a figure."""
+        return modules_fingerprint(f"results.figures.{self.study.figures[figure]['kind']}")
+
+    @property
+    def ranked_tables(self) -> list[str]:
+        """Tables at hand that are ranked together."""
+        return self._at_hand_of(self.study.params.get("ranking", {}).get("tables", []))
+
+    def ranking_layout(self) -> str:
+        """All that decides how the ranking looks."""
+        return text(self.study.ranking(self.ranked_tables))
+
+    def hparams(self) -> str:
+        """The hyperparameters of every variant and draw."""
+        return self.study.hparams_table().to_csv(index=False)
+
+    @property
+    def tabled_datasets(self) -> list[str]:
+        """Data sets whose prepared data the tables at hand are about."""
+        panels = (panel for table in self.tables_at_hand for panel in self.study.panels(table))
+        return list(dict.fromkeys(self.study.prepared(panel.dataset) for panel in panels))
+
+    @property
+    def documented(self) -> list[str]:
+        """Names of the tables of the document, in its order."""
+        absent = {table for table in self.study.tables if table not in self.tables_at_hand}
+        absent |= set() if self.ranked_tables else {"ranking"}
+        absent |= set() if self.tabled_datasets else {"datasets", "datasets_samplesize"}
+        return [name for name in self.study.document() if name not in absent]
+
+    def table_number(self, table: str) -> str:
+        """Place of a table in the document and the report, in digits that sort."""
+        return f"{self.study.document().index(table) + 1:02}"
+
+    def figure_number(self, figure: str) -> str:
+        """Place of a figure in the report: those of params.yaml, the ranking's, those of the tables."""
+        order = list(dict.fromkeys([*self.study.figures, "critical_difference", *self.study.tables]))
+        return f"{order.index(figure) + 1:02}"
+
+    @cached_property
+    def latex(self) -> bool:
+        """Whether the document can be compiled here."""
+        return shutil.which(LATEX) is not None
+
+    def results(self) -> list[str]:
+        """What `all` makes.
+
+        Raises
+        ------
+        InputError
+            That is no table of the study.
+        """
+        if not self.tables_at_hand and not self.toy_results:
+            absent = [f"{name}'s raw files are not in {self.raw_folder(name)}" for name in self.withheld]
+            why = "; ".join(absent) if self.study.tables else "params.yaml has none in `tables`"
+            raise InputError(f"no table can be made: {why}")
+        return [
+            *(f"results/tables/{name}.tex" for name in self.documented),
+            *(f"results/figures/{name}.png" for name in self.figures_at_hand),
+            *(result.paths[0] for result in self.toy_results),
+            *(["results/metrics.json"] if self.tables_at_hand else []),
+            "results/tables/all.tex",
+            *(["results/tables/all.pdf"] if self.latex else []),
+        ]
+
+    def _at_hand_of(self, tables: Iterable[str]) -> list[str]:
+        return [table for table in tables if table in self.tables_at_hand]
+
+    # ------------------------------------------------------------------------------------- toy study
+
+    @cached_property
+    def toy_results(self) -> list[ToyResult]:
+        """Tables and figures of the toy study; those of the data alone need no records."""
+        if toy.NAME not in self.study.params:
+            return []
+        records = _records(self.study.table_runs(toy.NAME))
+        return [
+            ToyResult(
+                kind,
+                name,
+                (f"results/{kind}s/{name}.{shown}", f"results/{kind}s/{name}.{beside}"),
+                [] if name in ("toy_attributes", "toy_dataset") else records,
+            )
+            for kind, names, shown, beside in (
+                ("table", TOY_TABLES, "tex", "csv"),
+                ("figure", TOY_FIGURES, "png", "pdf"),
+            )
+            for name in names
+        ]
+
+    def toy_layout(self) -> str:
+        """All that decides how the toy tables and figures look, but the records."""
+        labels = {name: row["label"] for name, row in self.study.toy["variants"].items()}
+        return json.dumps({**self.study.toy, "variants": labels}, sort_keys=True)
+
+
+def after_failure(study_file: str, unfinished: Sequence[str]) -> str:
+    """What to do when something failed: look, go on, and see the tables with their gaps.
+
+    Parameters
+    ----------
+    study_file : str
+        See `written`.
+    unfinished : sequence of str
+        Tables that were to be made and that training held up.
+    """
+    lines = ["", "What is finished is kept. What failed, and why:", f"    tsdg status --params {study_file}"]
+    lines += ["Once that is put right, the same command again trains what is missing."]
+    if unfinished:
+        lines += ["The tables asked for, from what there is, with their gaps named:"]
+    for table in unfinished:
+        commands = [f"tsdg {part} {table} --params {study_file}" for part in ("select", "table", "figure")]
+        lines.append("    " + " && ".join(commands))
+    return "\n".join(lines)
+
+
+def _records(runs: Iterable[Run]) -> list[str]:
+    return [f"{RECORDS}/{run_path(run)}" for run in runs]
