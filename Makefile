@@ -1,5 +1,6 @@
 # make quickstart   the main job on simulated recordings, from installation to table
-# make test         the tests
+# make check        the linters and the fast tests (a minute)
+# make test         all tests, with Snakemake, DVC and Slurm for real (some 6 minutes)
 # make lint         the linters
 # make bench        speed against a plain training loop
 # make clean        delete what quickstart made (make distclean: the installation too)
@@ -11,7 +12,9 @@ INSTALLED := .venv/.installed
 QUICK := snakemake --directory quickstart --configfile params.yaml --cores $(CORES) \
 	--config protocol=quick runs_per_job=8 'datasets={bearings: {source: simulated, simulate: {seconds: 1.5}}}'
 
-.PHONY: help install quickstart test lint bench clean distclean
+TEST := python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder
+
+.PHONY: help install quickstart check test lint bench clean distclean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -43,15 +46,20 @@ quickstart: $(INSTALLED)
 	@echo "Figure  quickstart/results/figures/bearings.png"
 	@echo "Report  quickstart/report.html"
 
+check: lint
+	@echo "== The fast tests"
+	@$(TEST) -m "not slow"
+
 test: $(INSTALLED)
-	@echo "== Tests (minutes)"
-	@python -m pytest
+	@echo "== All tests (minutes)"
+	@$(TEST)
 
 lint: $(INSTALLED)
 	@echo "== Linters"
 	ruff check .
 	ruff format --check .
 	mypy
+	lint-imports
 	snakefmt --line-length 110 --check Snakefile workflow
 	snakemake --lint
 
@@ -60,7 +68,7 @@ bench: $(INSTALLED)
 	@python benchmarks/run.py
 
 clean:
-	rm -rf quickstart .pytest_cache .mypy_cache .ruff_cache
+	rm -rf quickstart .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 distclean: clean
 	rm -rf .venv src/tsdg.egg-info

@@ -1,5 +1,6 @@
-"""The tiny study of `tiny_study` as fixtures."""
+"""The tiny study of `tiny_study` as fixtures; one thread a process, as several test at once."""
 
+import os
 from copy import deepcopy
 
 import pytest
@@ -11,9 +12,15 @@ from tiny_study import FIGURES, PARAMS, TOY, write_tiny
 from tsdg.data.windows import WindowedDataset
 from tsdg.study.study import Study
 
+os.environ["OMP_NUM_THREADS"] = "1"  # of what tests start, too
 torch.set_num_threads(1)
 settings.register_profile("same", derandomize=True, database=None, deadline=None, max_examples=30)
 settings.load_profile("same")
+
+
+def pytest_collection_modifyitems(items):
+    """The longest first: files go to processes in this order."""
+    items.sort(key=lambda item: "workflow" not in item.path.parts)
 
 
 @pytest.fixture(scope="session")

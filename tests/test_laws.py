@@ -247,6 +247,7 @@ def prepared_in_blocks(module: str, prepare, raw, out, longest: int, size: int) 
     in_blocks()
 
 
+@pytest.mark.slow
 def test_hhar_does_not_depend_on_what_is_read_at_once(tmp_path) -> None:
     rng = np.random.default_rng(0)
     parts = []
@@ -269,6 +270,7 @@ def test_hhar_does_not_depend_on_what_is_read_at_once(tmp_path) -> None:
     prepared_in_blocks("tsdg.data.hhar.raw", prepare_hhar, tmp_path, tmp_path, 256, 100_000)
 
 
+@pytest.mark.slow
 def test_mimic3_does_not_depend_on_what_is_read_at_once(tmp_path) -> None:
     simulate(tmp_path / "raw", patients=100)
     prepared_in_blocks("tsdg.data.mimic3.raw", prepare_mimic3, tmp_path / "raw", tmp_path, 4096, 1_000_000)

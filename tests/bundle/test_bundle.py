@@ -1,6 +1,7 @@
 """A model to take away: the function that was trained, and what refuses to feed it anything else."""
 
 import json
+from copy import deepcopy
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 import torch
 
 from synthetic_records import make_record
+from tiny_study import PARAMS
 from tsdg.bundle.export import export, fit_temperature, selected_draw
 from tsdg.bundle.model import Bundle, Model, write_onnx
 from tsdg.bundle.predict import predict
@@ -27,17 +29,24 @@ from tsdg.study.study import Study
 pytest.importorskip("safetensors")
 
 
-@pytest.fixture
-def study(params):
+@pytest.fixture(scope="module")
+def study():
+    params = deepcopy(PARAMS)
     params["datasets"]["tiny"]["standardize"] = "sources"
     params["protocols"]["small"] = {"seeds": 1, "draws": "fixed", "iterations": 30, "evaluate_every": 30}
     params["variants"]["mtl"] = {"label": "MTL", "method": "mtl"}
     return Study(params)
 
 
-@pytest.fixture
-def bundle(study, tiny_folder):
+@pytest.fixture(scope="module")
+def exported(study, tiny_folder):
     return export(study, tiny_folder, variant="erm")
+
+
+@pytest.fixture
+def bundle(exported):
+    """A bundle whose card may be changed."""
+    return Bundle(deepcopy(exported.card), exported.model)
 
 
 def test_the_model_is_the_trained_network_on_raw_windows(study, tiny, bundle, tmp_path):
@@ -136,6 +145,7 @@ def test_one_draw_of_the_protocol_is_exported(project, tiny_folder, draw, words,
     assert words in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("backbone", "channels", "length"), [("har", 3, 40), ("bearings", 1, 300)])
 def test_onnx_gives_the_same_logits(tmp_path, backbone, channels, length):
     onnxruntime = pytest.importorskip("onnxruntime")

@@ -186,6 +186,7 @@ def test_every_module_behind_another_result_counts(name, one, monkeypatch):
     assert not unread
 
 
+@pytest.mark.slow
 def test_a_fingerprint_imports_nothing_that_is_only_drawn_with():
     script = "import sys; from tsdg.runs.fingerprint import *; modules_fingerprint('results.figures.forest');"
     script += "sys.exit('matplotlib' in sys.modules)"

@@ -101,6 +101,7 @@ def test_files(toy_study, runs, tmp_path):
     assert attributes["samples"].to_dict() == {"A": 400, "B": 400, "C": 400, "D": 1200}
 
 
+@pytest.mark.slow
 def test_figures_are_reproducible(toy_study, runs, tmp_path):
     for name in ("toy_dataset", "divergence_vs_risk"):
         first, second = (getattr(figures, name)(toy_study, runs, tmp_path / part) for part in "12")

@@ -63,6 +63,7 @@ def test_a_diverged_run_is_a_record(toy_study, tmp_path, monkeypatch, capsys):
     assert "diverged at iteration 1" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_again_is_the_same_and_not_trained_twice(toy_params, tmp_path, capsys):
     study = Study(toy_params, ["toy.iterations=2"])
     one, same = (train_job(study, "ours", [0, 1], tmp_path / name) for name in "ab")

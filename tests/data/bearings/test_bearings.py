@@ -258,6 +258,7 @@ def test_decimation_gives_the_published_12_khz_recordings():
             np.testing.assert_allclose(decimate(fast), slow, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 @real
 @pytest.mark.parametrize("location", ["sensor", "fault"])
 def test_the_real_recordings(tmp_path, location):

@@ -38,6 +38,7 @@ def test_recordings_do_not_share_their_noise(raw):
     assert np.abs(np.corrcoef(noise) - np.eye(3)).max() < 0.05
 
 
+@pytest.mark.slow
 def test_a_recording_depends_on_the_seed_and_its_number_alone(raw, tmp_path):
     simulate(tmp_path / "all", seconds=1, location="both")
     simulate(tmp_path / "again", seconds=1)

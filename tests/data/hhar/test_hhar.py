@@ -178,6 +178,7 @@ def test_an_unknown_option_is_named(tmp_path):
         prepare(tmp_path, tmp_path / "out", windows="device")
 
 
+@pytest.mark.slow
 def test_simulated_rows_have_every_trap_and_every_domain(tmp_path):
     simulate(tmp_path / "raw", rows=200_000)
     table = pd.read_csv(tmp_path / "raw" / CSV)

@@ -503,6 +503,7 @@ def test_simulating_leaves_a_real_file(tmp_path):
         simulate(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not HAPT.is_file(), reason="HAPT is not at hand (set TSDG_REAL_DATA to its folder)")
 def test_hapt(tmp_path):
     study = Study.load(PROJECT / "examples/hapt.yaml", ["protocol=quick", "iterations=3", "batch_size=2"])

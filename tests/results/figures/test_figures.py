@@ -105,6 +105,7 @@ def test_every_kind_of_params_is_drawn():
     assert list(figures.KINDS) == list(FIGURE_KINDS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", figures.KINDS)
 @pytest.mark.parametrize(
     "present", [lambda run: run.dataset == "one", lambda run: False], ids=["half", "none"]
