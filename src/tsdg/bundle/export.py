@@ -15,6 +15,7 @@ import torch
 import tsdg
 from tsdg import methods
 from tsdg.bundle.model import FORMAT, Bundle, Model
+from tsdg.data.kinds import KINDS
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 from tsdg.learning.inputs import Windows
@@ -225,7 +226,8 @@ def _notes(data: WindowedDataset, name: str, config: Mapping[str, Any]) -> list[
             "Validation windows overlap training windows (split: random), so validation and temperature are "
             "optimistic."
         )
-    if data.card.get("kind") != "table":
+    kind = KINDS.get(data.card.get("kind", ""))
+    if kind is None or not kind.own:
         notes.append(f"Signals must be prepared as those of {name}, see its card's options.")
     return notes
 

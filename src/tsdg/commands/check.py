@@ -27,7 +27,8 @@ def add(commands: Commands) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    from tsdg.data.own.check import check_table, describe, proposal
+    from tsdg.data.describe import describe
+    from tsdg.data.own.check import check_table, proposal
     from tsdg.data.windows import WindowedDataset
 
     options = given(arguments, CHECK)

@@ -113,15 +113,14 @@ class Kind:
         """The module behind a command, named without ``tsdg.``."""
         return f"data.{self.package}.{command}"
 
-    @property
-    def entry_schema(self) -> dict[str, Any]:
+    def entry_schema(self, backbones: Iterable[str]) -> dict[str, Any]:
         """JSON schema of what a data set's entry in params.yaml may hold, where kinds differ."""
         options = {command: schema(self.options[command]) for command in ("simulate", "prepare")}
         return {
             "required": ["prepare"] if options["prepare"]["required"] else [],
             "properties": {
                 "source": {"enum": ["own" if self.own else "official", "simulated"]},
-                **({} if self.own else {"backbone": {"enum": ["bearings", "har"]}}),
+                "backbone": {"enum": [name for name in backbones if self.own or name != "auto"]},
                 **options,
             },
         }

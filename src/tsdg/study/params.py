@@ -75,8 +75,12 @@ def schema() -> Tree:
     tree["$defs"] |= {"metric": {"enum": list(METRICS)}, "figure": figure_kinds.schema()}
     recorded = tree["$defs"]["recorded"]
     recorded["properties"]["kind"] = {"enum": list(KINDS)}
+    backbones = recorded["properties"]["backbone"]["enum"]
     recorded["allOf"] = [
-        {"if": {"required": ["kind"], "properties": {"kind": {"const": name}}}, "then": kind.entry_schema}
+        {
+            "if": {"required": ["kind"], "properties": {"kind": {"const": name}}},
+            "then": kind.entry_schema(backbones),
+        }
         for name, kind in KINDS.items()
     ]
     return tree

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 import yaml
 
-from tsdg.data.own.check import check_table, leakage, proposal, propose_domains
+from tsdg.data.describe import leakage
+from tsdg.data.own.check import check_table, proposal, propose_domains
 from tsdg.data.own.prepare import prepare
 from tsdg.data.own.raw import SIMULATED, open_source
 from tsdg.data.own.sampling import plain_rate

@@ -1,0 +1,71 @@
+"""What the windows of a prepared data set are, in words to act on."""
+
+import numpy as np
+import pandas as pd
+
+from tsdg.data.split import TRAIN, VALIDATION, split
+from tsdg.data.windows import WindowedDataset
+
+FEW = 20  # windows of a class in a domain below which its accuracy says little
+FRACTION = 0.2  # of validation windows
+
+
+def describe(data: WindowedDataset) -> list[str]:
+    """What the windows of a prepared data set are, in words."""
+    length, stride = data.card["window"]["length"], data.card["window"]["stride"]
+    rate = data.card.get("sampling_rate")
+    seconds = f" ({length / rate:.3g} s)" if rate else ""
+    lines = [f"windows of {length} time steps{seconds}, stride {stride}: {len(data.windows):,}"]
+    counts = pd.DataFrame.from_dict(data.card["counts"], orient="index")
+    lines += [f"  {line}" for line in counts.to_string().splitlines()]
+    absent = [
+        f"{domain} has no {name}" for domain, row in counts.iterrows() for name, n in row.items() if not n
+    ]
+    few = [
+        f"{domain} {name} {n}" for domain, row in counts.iterrows() for name, n in row.items() if 0 < n < FEW
+    ]
+    lines.append(
+        "classes: "
+        + (
+            f"{', '.join(absent[:10])}; where a domain is held out, its accuracy is of the others alone"
+            if absent
+            else "every domain has all"
+        )
+    )
+    if few:
+        lines.append(f"few windows (below {FEW}): {', '.join(few[:10])}; a smaller stride makes more of them")
+    twice = duplicates(data)
+    lines.append(
+        "duplicate windows: "
+        + (
+            f"{twice} have the signal of another one; look for recordings that are there twice"
+            if twice
+            else "none"
+        )
+    )
+    for method in ("random", "blocked"):
+        share = leakage(data, method)
+        words = f"split {method}: {share:.0%} of the validation windows overlap a training window"
+        if share:
+            words += ", so that validation is optimistic; `split: blocked` prevents it"
+        lines.append(words)
+    return lines
+
+
+def duplicates(data: WindowedDataset) -> int:
+    """Windows whose signal another one has too, whatever their domains."""
+    length = data.card["window"]["length"]
+    seen: set[int] = set()
+    for start in data.windows["start"]:
+        seen.add(hash(data.signals[start : start + length].tobytes()))
+    return len(data.windows) - len(seen)
+
+
+def leakage(data: WindowedDataset, method: str, seed: int = 0) -> float:
+    """Share of the validation windows that share a time step with a training window."""
+    parts = split(data.windows, fraction=FRACTION, seed=seed, method=method)
+    starts, length = data.windows["start"].to_numpy(), data.card["window"]["length"]
+    train = np.sort(starts[parts == TRAIN])
+    mine = starts[parts == VALIDATION]
+    after = np.searchsorted(train, mine + length) > np.searchsorted(train, mine - length, side="right")
+    return float(after.mean()) if len(mine) else 0.0
