@@ -3,6 +3,7 @@
 import argparse
 import inspect
 import json
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -100,6 +101,9 @@ def test_values_of_params_yaml_arrive_through_the_command(command, kind):
             text = json.dumps(value) if isinstance(value, dict) else "all" if value is None else value
             words = [f"{option.flag}={word}" for word in (text if isinstance(text, list) else [text])]
             assert arguments(command, kind, *words)[option.name] == value
+        if option.value.get("minimum", 0) >= 1 and option.value["type"] == "integer":
+            with pytest.raises(SystemExit):
+                arguments(command, kind, f"{option.flag}=0")
 
 
 @pytest.mark.parametrize(("command", "kind"), WRITTEN)
@@ -108,14 +112,17 @@ def test_the_functions_refuse_what_the_schema_does(command, kind, tmp_path):
     given = {"domains": {}, "window": 2} if entry.own and command == "prepare" else {}
     places = [tmp_path, tmp_path / "out"] if command == "prepare" else [tmp_path]
     for option in entry.options[command]:
-        bound = option.value.get("minimum", option.value.get("exclusiveMinimum"))
-        if bound is None or option.name in ("sampling_rate", "resample"):  # known once the files are read
+        words, least = option.value.get("enum"), option.value.get("minimum")
+        if option.name == "preset" or (words is None and least is None):
             continue
-        wrong = bound if "exclusiveMinimum" in option.value else bound - 1
-        with pytest.raises(InputError, match=f"^{option.name}: {wrong}") as caught:
+        wrong = "nonsense" if words else least - 1
+        with pytest.raises(InputError, match=f"^{option.name}: '?{wrong}") as caught:
             getattr(entry, command)(*places, **given | {option.name: wrong})
-        if bound > 2:
-            assert str(bound) in str(caught.value)  # the remedy names the same bound
+        message = str(caught.value)
+        if words:
+            assert " or ".join(map(str, words)) in message
+        else:
+            assert re.findall(r"(?:at least |give )(\d+)", message) in ([str(least)], [])
     assert list(tmp_path.iterdir()) == []
 
 
