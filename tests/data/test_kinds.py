@@ -4,6 +4,7 @@ import argparse
 import inspect
 import json
 import re
+import shlex
 import subprocess
 import sys
 from importlib import import_module
@@ -16,6 +17,7 @@ from tsdg.data.kinds import KINDS
 from tsdg.errors import InputError
 from tsdg.study.params import schema
 from tsdg.study.study import Study
+from tsdg.workflow import flags
 
 COMMANDS = [(command, kind) for kind, entry in KINDS.items() for command in entry.options]
 WRITTEN = [pair for pair in COMMANDS if pair[0] in ("prepare", "simulate")]
@@ -55,7 +57,7 @@ def arguments(command, kind, *words):
 def test_command_schema_and_function_have_the_same_options_and_defaults(command, kind):
     entry = KINDS[kind]
     by_name = {option.name: option for option in entry.options[command]}
-    flags = {action.dest: action for action in subparser(command, kind)._actions}
+    actions = {action.dest: action for action in subparser(command, kind)._actions}
     given = set(in_params(command, kind)["properties"])
     following = {name for name, option in by_name.items() if option.of_entry}
     parameters = dict(inspect.signature(function(command, kind)).parameters)
@@ -63,7 +65,7 @@ def test_command_schema_and_function_have_the_same_options_and_defaults(command,
     if command == "prepare" and entry.presets:
         assert set(in_params(command, kind)["properties"]["preset"]["enum"]) == set(entry.presets)
         takes.add("preset")
-    assert set(flags) - PLACES == given | following == takes
+    assert set(actions) - PLACES == given | following == takes
     assert set(in_params(command, kind)["required"]) == given & {
         name for name in takes & set(parameters) if parameters[name].default is inspect.Parameter.empty
     }
@@ -71,9 +73,9 @@ def test_command_schema_and_function_have_the_same_options_and_defaults(command,
         default = parameters[name].default
         if default is not inspect.Parameter.empty:
             assert by_name[name].default == default, name
-            assert not flags[name].required
+            assert not actions[name].required
         else:
-            assert flags[name].required
+            assert actions[name].required
 
 
 def samples(value):
@@ -93,13 +95,12 @@ def samples(value):
 
 
 @pytest.mark.parametrize(("command", "kind"), WRITTEN)
-def test_values_of_params_yaml_arrive_through_the_command(command, kind):
+def test_values_of_params_yaml_arrive_by_way_of_the_rules(command, kind):
     for option in KINDS[kind].options[command]:
         for value in samples(option.value):
             if not isinstance(value, dict):  # whose keys are the data set's
                 assert jsonschema.Draft202012Validator(option.value).is_valid(value), (option.name, value)
-            text = json.dumps(value) if isinstance(value, dict) else "all" if value is None else value
-            words = [f"{option.flag}={word}" for word in (text if isinstance(text, list) else [text])]
+            words = shlex.split(flags({option.name: value}))
             assert arguments(command, kind, *words)[option.name] == value
         if option.value.get("minimum", 0) >= 1 and option.value["type"] == "integer":
             with pytest.raises(SystemExit):
