@@ -1,6 +1,6 @@
 """Run records with chosen accuracies, for tests of everything downstream of training."""
 
-from tsdg.runs import record as records
+from tsdg.runs.writing import FORMAT, write
 from tsdg.study.run import Run, run_path
 
 
@@ -10,10 +10,12 @@ def metrics(accuracy, ece=0.1, auc=None):
     return {"accuracy": accuracy, "ece": ece, **follow, "auc": auc, "n": 100}
 
 
-def make_record(run, checkpoints=((100, 0.5, 0.5),), sources=("S", "T"), *, diverged=False, **data):
+def make_record(run, checkpoints=None, sources=("S", "T"), *, diverged=False, iterations=100, **data):
     """A record whose checkpoints are (iteration, validation accuracy, target accuracy[, target ECE])."""
+    checkpoints = ((iterations, 0.5, 0.5),) if checkpoints is None else checkpoints
+    end = checkpoints[-1][0] if checkpoints else iterations
     record = {
-        "format": records.FORMAT,
+        "format": FORMAT,
         "status": "diverged" if diverged else "finished",
         "run": {
             "dataset": run.dataset,
@@ -24,11 +26,11 @@ def make_record(run, checkpoints=((100, 0.5, 0.5),), sources=("S", "T"), *, dive
         },
         "config": {
             "method": run.variant,
-            "iterations": data.pop("iterations", 100),
+            "iterations": iterations if diverged else end,
             "protocol": data.pop("protocol", "paper"),
         },
         "hparams": {},
-        "sources": list(sources),
+        "sources": [name for name in sources if name != run.target],
         "classes": ["0", "1"],
         "data": {"fingerprint": "f", "simulated": False, **data},
         "code": {"version": "0", "fingerprint": "c"},
@@ -37,7 +39,7 @@ def make_record(run, checkpoints=((100, 0.5, 0.5),), sources=("S", "T"), *, dive
         "checkpoints": [
             {
                 "iteration": iteration,
-                "validation": {domain: metrics(validation) for domain in sources},
+                "validation": {domain: metrics(validation) for domain in sources if domain != run.target},
                 "target": metrics(*target),
             }
             for iteration, validation, *target in checkpoints
@@ -45,12 +47,12 @@ def make_record(run, checkpoints=((100, 0.5, 0.5),), sources=("S", "T"), *, dive
         "losses": {"iteration": [1], "total": [1.0]},
     }
     if diverged:
-        record["diverged_at"] = 7
+        record["diverged_at"] = checkpoints[-1][0] + 1 if checkpoints else 7
     return record
 
 
 def save(folder, run, *args, **kwargs):
-    records.write(folder / run_path(run), make_record(run, *args, **kwargs))
+    write(folder / run_path(run), make_record(run, *args, **kwargs))
     return run
 
 

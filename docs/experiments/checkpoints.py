@@ -7,35 +7,36 @@ multiplied by λ, are parts of the loss there. A diverged run has the checkpoint
 """
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 
 import pandas as pd
 from tqdm import tqdm
 
-from tsdg.runs import record as records
+from tsdg.runs.record import Record, read
 
 METRICS = ("accuracy", "ece")
 LOSSES = ("cross_entropy", "consistency")
 
 
-def rows(record: dict) -> list[dict]:
+def rows(record: Record) -> list[dict]:
     """A row for each checkpoint."""
-    run, seconds, losses = record["run"], record["timing"]["seconds_per_iteration"], record["losses"]
+    seconds, losses = record.timing.seconds_per_iteration, record.losses
     return [
         {
-            **run,
-            "iteration": checkpoint["iteration"],
-            **{metric: checkpoint["target"][metric] for metric in METRICS},
-            "validation_accuracy": records.source_accuracy(checkpoint),
+            **asdict(record.run),
+            "iteration": checkpoint.iteration,
+            **{metric: getattr(checkpoint.target, metric) for metric in METRICS},
+            "validation_accuracy": checkpoint.source_accuracy,
             **{
-                name: losses[name][losses["iteration"].index(checkpoint["iteration"])]
+                name: losses[name][losses["iteration"].index(checkpoint.iteration)]
                 for name in LOSSES
                 if name in losses
             },
-            "status": record["status"],
-            "seconds": seconds * checkpoint["iteration"],
+            "status": record.status,
+            "seconds": seconds * checkpoint.iteration,
         }
-        for checkpoint in record["checkpoints"]
+        for checkpoint in record.checkpoints
     ]
 
 
@@ -49,7 +50,7 @@ def main() -> None:
     paths = sorted(options.runs.rglob("seed*/*.json"))
     if not paths:
         parser.error(f"{options.runs} has no records (seed*/*.json)")
-    table = pd.DataFrame([row for path in tqdm(paths) for row in rows(records.read(path))])
+    table = pd.DataFrame([row for path in tqdm(paths) for row in rows(read(path))])
     options.out.parent.mkdir(parents=True, exist_ok=True)
     table.round(6).to_csv(options.out, index=False, lineterminator="\n")
     print(f"{options.out}: {len(paths)} runs, {len(table)} checkpoints")

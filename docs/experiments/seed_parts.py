@@ -18,8 +18,7 @@ from tqdm import tqdm
 
 from tsdg.data.windows import WindowedDataset
 from tsdg.learning.inputs import Windows
-from tsdg.runs.record import source_accuracy
-from tsdg.runs.training import Trainer
+from tsdg.runs.training import Trainer, source_accuracy
 from tsdg.study.run import Run
 from tsdg.study.study import Study
 

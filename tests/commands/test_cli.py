@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tsdg.commands.main import main, parser
-from tsdg.runs import record as records
+from tsdg.runs.record import check_run, read
 from tsdg.study.run import parse_run_path
 
 COMMANDS = (
@@ -232,11 +232,11 @@ def test_draws_and_targets_go_to_their_files(tsdg, project):
         f"tiny/vrex/{target}/seed1/hp{draw}.json" for target in "AC" for draw in (0, 1)
     ]
     assert sum("iteration 2:" in line and "source validation" in line for line in out) == 4
-    made = [records.read(project / "runs" / path) for path in written(project / "runs")]
-    assert made[0]["hparams"] == made[2]["hparams"] != made[1]["hparams"]
+    made = [read(project / "runs" / path) for path in written(project / "runs")]
+    assert made[0].hparams == made[2].hparams != made[1].hparams
     for path, record in zip(written(project / "runs"), made, strict=True):
-        records.check_run(path, record, parse_run_path(path))
-        assert record["config"]["iterations"] == 2
+        check_run(path, record, parse_run_path(path))
+        assert record.config["iterations"] == 2
 
 
 def test_a_derived_data_set_trains_on_the_others_data(tsdg, project, params):
@@ -244,7 +244,7 @@ def test_a_derived_data_set_trains_on_the_others_data(tsdg, project, params):
     (project / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
     assert tsdg(*TRAIN, "--dataset", "part", "--out", "runs")[0] == 0
     assert written(project / "runs") == ["part/erm/A/seed0/fixed.json"]
-    assert records.read(project / "runs/part/erm/A/seed0/fixed.json")["sources"] == ["B", "D"]
+    assert read(project / "runs/part/erm/A/seed0/fixed.json").sources == ["B", "D"]
     code, _, err = tsdg(*replaced(TRAIN, "--target", "C"), "--dataset", "part")
     assert (code, len(err)) == (2, 1)
     assert "target 'C' is not a domain of part" in err[0]

@@ -64,8 +64,8 @@ def test_a_plug_in_trains_and_its_code_counts(study, tiny_folder, tmp_path, para
     job = {"targets": ["A"], "seeds": [0], "draws": ["fixed"], "out": tmp_path / "runs"}
     (path,) = train_job(study, tiny_folder, variant="sd", **job)
     record = read(path)
-    assert record["hparams"] == {"lambda": 0.5}
-    assert record["code"]["fingerprint"] == before["sd"]
+    assert record.hparams == {"lambda": 0.5}
+    assert record.code.fingerprint == before["sd"]
     source = (tmp_path / "sd.py").read_text()
     for text, same in (
         (source.replace("# (R, D, B, K)", "# logits"), True),

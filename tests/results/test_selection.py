@@ -8,7 +8,7 @@ from synthetic_records import grid, make_record, metrics, save
 from tsdg.errors import InputError
 from tsdg.results.selected import COLUMNS, read_csv, write_csv
 from tsdg.results.selection import select
-from tsdg.runs import record as records
+from tsdg.runs.writing import write
 from tsdg.study.run import Run, run_path
 
 
@@ -59,7 +59,7 @@ def test_the_mean_over_sources_does_not_depend_on_their_order(tmp_path):
     for draw, order in enumerate(sorted(itertools.permutations(values), key=lambda v: sum(v))):
         record = make_record(run(0, draw), sources="ABCD")
         record["checkpoints"][0]["validation"] = {d: metrics(v) for d, v in zip("ABCD", order, strict=True)}
-        records.write(tmp_path / run_path(run(0, draw)), record)
+        write(tmp_path / run_path(run(0, draw)), record)
         runs.append(run(0, draw))
     assert chosen(select(runs, tmp_path))[0][0] == "0"
 

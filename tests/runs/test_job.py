@@ -5,10 +5,14 @@ import yaml
 
 import tsdg.runs.job
 import tsdg.runs.recipe
+from synthetic_records import make_record
 from tiny_study import write_tiny
 from tsdg.commands.main import main
-from tsdg.runs import record as records
+from tsdg.runs.job import Job
+from tsdg.runs.recipe import Recipes
+from tsdg.runs.record import read
 from tsdg.study.run import Run, run_path
+from tsdg.study.study import Study
 
 ITERATIONS = "iterations=2"
 
@@ -63,14 +67,14 @@ def test_a_record_of_another_run_does_not_count(job, project):
     place.parent.mkdir()
     (project / "runs" / run_path(run("A"))).rename(place)
     assert job("--seed", "1") == (0, [run("A", seed=1)])
-    assert records.read(place)["run"]["seed"] == 1
+    assert read(place).run.seed == 1
 
 
 @pytest.mark.parametrize("settings", [("iterations=3",), (ITERATIONS, "learning_rate=0.01")])
 def test_another_setting_trains_again(job, project, settings):
     job()
     assert job(settings=settings) == (0, [run("A")])
-    assert records.read(project / "runs" / run_path(run("A")))["config"]["iterations"] == int(settings[0][-1])
+    assert read(project / "runs" / run_path(run("A"))).config["iterations"] == int(settings[0][-1])
     assert job(settings=settings) == (0, [])
 
 
@@ -182,8 +186,8 @@ def test_a_kept_run_of_another_setting_does_not_count(job, project, monkeypatch)
         interrupt_after(patch, 1)
         job(targets="AB")
     assert job(targets="AB", settings=("iterations=3",)) == (0, [run("A"), run("B")])
-    made = [records.read(project / "runs" / run_path(run(target))) for target in "AB"]
-    assert [record["config"]["iterations"] for record in made] == [3, 3]
+    made = [read(project / "runs" / run_path(run(target))) for target in "AB"]
+    assert [record.config["iterations"] for record in made] == [3, 3]
 
 
 def test_a_target_given_twice_is_trained_once(job):
@@ -197,3 +201,13 @@ def test_runs_kept_from_an_equal_protocol_can_be_selected(job, project, params):
     assert job(settings=()) == (0, [run("A")])
     assert job("--seed", 0, 1, settings=("protocol=more",)) == (0, [run("A", seed=1)])
     assert main(["select", "tiny", "--runs", "runs", "--set", "protocol=more"]) == 0
+
+
+def test_a_record_that_could_not_be_read_is_not_written(project, params):
+    study = Study(params)
+    [asked] = study.runs("tiny", ["erm"], ["A"])
+    made = make_record(asked)
+    del made["checkpoints"][0]["target"]["ece"]
+    with pytest.raises(ValueError, match="target lacks ece"):
+        Job([asked], Recipes(study), project / "runs").keep(asked, made)
+    assert files(project / "runs") == {}

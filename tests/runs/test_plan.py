@@ -6,10 +6,10 @@ import pytest
 
 from synthetic_records import make_record
 from tsdg.commands.main import main
-from tsdg.runs import record as records
 from tsdg.runs.current import CurrentRecords
 from tsdg.runs.fingerprint import code_fingerprint
 from tsdg.runs.plan import START, chosen_tables, plan, recorded_rates
+from tsdg.runs.writing import write
 from tsdg.study.run import run_path
 from tsdg.study.study import Study
 
@@ -19,9 +19,10 @@ def record(study, run, folder, **changed):
     made = make_record(run)
     config = study.config(run.dataset, run.variant)
     made["config"], made["hparams"] = config | changed, study.hparams(run)
+    made["checkpoints"][0]["iteration"] = made["config"]["iterations"]
     made["code"]["fingerprint"] = code_fingerprint(config["method"])
     made["timing"] = {"seconds_per_iteration": 0.5, "runs_at_once": 1}
-    records.write(folder / run_path(run), made)
+    write(folder / run_path(run), made)
     return folder / run_path(run)
 
 

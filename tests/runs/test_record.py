@@ -1,12 +1,16 @@
 import json
 import os
+import subprocess
+import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from synthetic_records import make_record, save
 from tsdg.errors import InputError
-from tsdg.runs import record as records
+from tsdg.runs.record import read
+from tsdg.runs.writing import write
 from tsdg.study.run import Run, parse_run_path, run_path
 
 RUN = Run("bearings", "erm", "B", 0, 3)
@@ -42,16 +46,16 @@ def test_what_is_written_is_read_and_numpy_and_nan_become_json(tmp_path):
     record = make_record(RUN)
     record["losses"] = {"iteration": np.arange(2), "total": [np.float32(0.5), float("nan")], "w": [np.inf, 1]}
     path = tmp_path / "deep" / "record.json"
-    records.write(path, record)
-    back = records.read(path)
-    assert back["losses"] == {"iteration": [0, 1], "total": [0.5, None], "w": [None, 1]}
-    assert back["checkpoints"] == record["checkpoints"]
+    write(path, record)
+    back = read(path)
+    assert back.losses == {"iteration": [0, 1], "total": [0.5, None], "w": [None, 1]}
+    assert json.loads(path.read_text())["checkpoints"] == record["checkpoints"]
     assert [p.name for p in path.parent.iterdir()] == ["record.json"]
 
 
 def test_a_failed_write_leaves_the_old_record_and_no_temporary(tmp_path, monkeypatch):
     path = tmp_path / "record.json"
-    records.write(path, make_record(RUN))
+    write(path, make_record(RUN))
     before = path.read_bytes()
 
     def fail(*_):
@@ -59,17 +63,31 @@ def test_a_failed_write_leaves_the_old_record_and_no_temporary(tmp_path, monkeyp
 
     monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(InputError, match=r"record.json: .* \(disk full\).*same command again"):
-        records.write(path, make_record(RUN, ((100, 0.9, 0.9),)))
+        write(path, make_record(RUN, ((100, 0.9, 0.9),)))
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_an_incomplete_record_is_not_written(tmp_path):
-    record = make_record(RUN)
-    del record["checkpoints"][0]["target"]["ece"]
-    with pytest.raises(ValueError, match="target lacks ece"):
-        records.write(tmp_path / "r.json", record)
-    assert not list(tmp_path.iterdir())
+BINS = {"count": [60, 40], "confidence": [0.4, 0.9], "accuracy": [0.5, 1.0]}
+
+
+def changed(change):
+    """A damage by a change of what the JSON holds."""
+
+    def damage(text):
+        record = json.loads(text)
+        change(record)
+        return json.dumps(record)
+
+    return damage
+
+
+def config(**values):
+    return changed(lambda record: record["config"].update(values))
+
+
+def target(**values):
+    return changed(lambda record: record["checkpoints"][0]["target"].update(values))
 
 
 @pytest.mark.parametrize(
@@ -81,7 +99,7 @@ def test_an_incomplete_record_is_not_written(tmp_path):
         (lambda text: text.replace('"format":1', '"format":2'), "format is 2"),
         (lambda text: text.replace('"finished"', '"running"'), "status is 'running'"),
         (lambda text: text.replace('"simulated"', '"simulation"'), "data lacks simulated"),
-        (lambda text: text.replace('"config":{', '"config":null,"c":{'), "config is no JSON object"),
+        (lambda text: text.replace('"config":{', '"config":null,"c":{'), "config is None where a JSON"),
         (lambda text: json.dumps({**json.loads(text), "sources": ["S", "X"]}), "validation accuracy of X"),
         (
             lambda text: text.replace('"validation":{', '"validation":{"X":{"accuracy":1.0},', 1),
@@ -91,13 +109,30 @@ def test_an_incomplete_record_is_not_written(tmp_path):
         (lambda text: text.replace('"finished"', '"diverged"'), "diverged_at"),
         (
             lambda text: text.replace('"accuracy":0.5', '"accuracy":7', 1),
-            "S.accuracy is 7 where a number from 0 to 1",
+            r"checkpoints.0.validation.S.accuracy is 7 where a number <= 1",
         ),
         (lambda text: text.replace('"nll":1.5', '"nll":1e999'), "nll is inf where"),
-        (lambda text: text.replace('"iteration":100', '"iteration":"100"'), "iteration is '100' where"),
+        (
+            lambda text: text.replace('"iteration":100', '"iteration":"100"'),
+            "iteration is '100' where a whole",
+        ),
         (lambda text: text.replace('"n":100', f'"n":{10**30}'), "n is 10*0* where"),
         (lambda text: json.dumps({**json.loads(text), "sources": []}), "no sources"),
         (lambda text: "[" * 100_000, "nested too deeply"),
+        (lambda text: text.replace('"seed":0', '"seed":1,"seed":0'), "the key 'seed' twice"),
+        (lambda text: text.replace('"draw":3', '"draw":-3'), "run: draw -3"),
+        (lambda text: text.replace('"target":"B"', '"target":"S"'), "its target S is among its sources"),
+        (config(iterations=0), "config.iterations is 0 where"),
+        (config(clusters={"S": 0, "T": -1}), "config.clusters.T is -1"),
+        (config(iterations=600), "last checkpoint is of iteration 100 where the training ended at 600"),
+        (changed(lambda record: record.update(checkpoints=2 * record["checkpoints"])), "not in the order"),
+        (changed(lambda record: record["losses"].update(total=[float("inf")])), "Infinity"),
+        (changed(lambda record: record["losses"].pop("iteration")), "losses lacks whole numbers"),
+        (target(auc=1.5), "target.auc is 1.5 where a number <= 1 belongs"),
+        (target(brier=-0.1), "target.brier is -0.1 where a number >= 0"),
+        (target(accuracy=0.99, reliability=BINS), "accuracy is 0.99 where its bins say 0.7"),
+        (target(n=99, accuracy=0.7, reliability=BINS), "bins hold 100 windows where n is 99"),
+        (target(reliability=BINS | {"count": [100]}), "the lists of its reliability differ in length"),
         *(
             (lambda text, part=part, value=value: json.dumps({**json.loads(text), part: value}), part)
             for part, value in [
@@ -119,13 +154,24 @@ def test_a_damaged_record_names_the_file_the_fault_and_the_remedy(tmp_path, dama
     path = tmp_path / run_path(save(tmp_path, RUN))
     path.write_text(damage(path.read_text()))
     with pytest.raises(InputError, match=message) as error:
-        records.read(path)
+        read(path)
     assert str(path) in str(error.value)
     assert "run the same command again" in str(error.value)
 
 
-def test_a_record_of_another_run_is_noticed(tmp_path):
+@pytest.mark.parametrize(
+    "other",
+    [{"dataset": "x"}, {"variant": "x"}, {"target": "A"}, {"seed": 1}, {"draw": 4}, {"draw": "fixed"}],
+)
+def test_a_record_of_another_run_is_noticed(tmp_path, other):
     path = tmp_path / run_path(save(tmp_path, RUN))
-    records.check_run(path, records.read(path), RUN)
-    with pytest.raises(InputError, match="says that it is of run"):
-        records.check_run(path, records.read(path), Run("bearings", "erm", "B", 1, 3))
+    assert read(path, RUN).run == RUN
+    with pytest.raises(InputError, match=r"hp3.json: the record says that it is of run bearings/erm/B/"):
+        read(path, replace(RUN, **other))
+
+
+def test_what_trains_does_without_what_reads():
+    blocked = "import sys; sys.modules |= dict.fromkeys(('msgspec', 'jsonschema', 'tqdm'));"
+    subprocess.run(
+        [sys.executable, "-c", f"{blocked} import tsdg.runs.training, tsdg.runs.writing"], check=True
+    )

@@ -1,5 +1,6 @@
 """The status tells a running job from one that broke off, and a record from what is left of one."""
 
+import json
 import subprocess
 import sys
 
@@ -9,7 +10,7 @@ from test_plan import record
 from synthetic_records import make_record
 from tsdg.commands.main import main
 from tsdg.runs import log as joblog
-from tsdg.runs import record as records
+from tsdg.runs.writing import write
 from tsdg.study.jobs import training_jobs
 from tsdg.study.run import run_path
 from tsdg.study.study import Study
@@ -84,9 +85,8 @@ def test_the_states(project, params, held, capsys):
     record(study, a, runs)
     made = make_record(d, checkpoints=[], diverged=True)
     path = record(study, d, runs)
-    records.write(
-        path, records.read(path) | {key: made[key] for key in ("status", "diverged_at", "checkpoints")}
-    )
+    ended = {key: made[key] for key in ("status", "diverged_at", "checkpoints")}
+    write(path, json.loads(path.read_text()) | ended)
     process = held(logs / run_path(learned_a).replace(".json", ".log"))
     assert counted()[:2] == (0, [4, 1, 1, 1, 0, 1])
 

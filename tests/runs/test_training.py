@@ -9,8 +9,9 @@ from tsdg.data.split import VALIDATION, split
 from tsdg.data.windows import WindowedDataset, write
 from tsdg.errors import InputError
 from tsdg.learning.inputs import Windows
-from tsdg.runs.record import _problem
+from tsdg.runs.record import typed
 from tsdg.runs.training import Progress, Trainer, choose_device, recorded, train
+from tsdg.runs.writing import plain
 from tsdg.study.run import Run
 from tsdg.study.study import Study
 
@@ -85,7 +86,7 @@ def alike(ours, theirs, tolerance, place="record"):
 def test_a_record_repeats(tiny, params, variant):
     first, second = (one(tiny, params, variant, evaluate_every=5) for _ in range(2))
     assert lasting(first) == lasting(second)
-    assert _problem(first) is None
+    typed(plain(first))
     assert [c["iteration"] for c in first["checkpoints"]] == [5, 10, 12]
     other = one(tiny, params, variant, seed=1, evaluate_every=5)
     assert other["losses"] != first["losses"]
@@ -295,7 +296,7 @@ def test_where_all_runs_diverge_training_ends_early(tiny, params):
     [record] = train(tiny, [run("erm")], settings, [{}], progress=progress)
     assert record["status"] == "diverged"
     assert 1 < record["diverged_at"] <= progress.done < 1000
-    assert _problem(record) is None
+    typed(plain(record))
 
 
 def test_progress_tells_every_iteration_and_checkpoint(tiny, params):

@@ -9,7 +9,7 @@ import yaml
 
 from tsdg.commands.main import main
 from tsdg.errors import InputError
-from tsdg.runs import record as records
+from tsdg.runs.writing import write
 from tsdg.study.run import Run, run_path
 from tsdg.study.study import Study
 from tsdg.toy import figures, tables
@@ -44,13 +44,13 @@ def runs(toy_study, base, tmp_path):
         one["checkpoints"][0]["target"]["accuracy"] = 1 - (0.2, 0.4, 0.1, 0.3)[i]
         if i == 3:
             one |= {"status": "diverged", "diverged_at": 1, "checkpoints": []}
-        records.write(folder / run_path(run), one)
+        write(folder / run_path(run), one)
     return folder
 
 
 def test_a_record_of_something_else_is_named(toy_study, base, runs):
     path = runs / run_path(toy_study.table_runs("toy")[0])
-    records.write(path, {key: value for key, value in base.items() if key != "divergence"})
+    write(path, {key: value for key, value in base.items() if key != "divergence"})
     with pytest.raises(InputError, match=r"seed0/fixed.json: not a record of the toy study. Delete it"):
         tables.runs(toy_study, runs)
 
@@ -114,7 +114,7 @@ def test_every_variant_is_drawn(toy_params, base, tmp_path, monkeypatch):
     study = Study(toy_params | {"toy": toy_params["toy"] | {"variants": variants, "ours": []}})
     for run in study.table_runs("toy"):
         one = base | {"run": base["run"] | {"variant": run.variant, "seed": run.seed}, "stopped_at": 1}
-        records.write(tmp_path / run_path(run), one)
+        write(tmp_path / run_path(run), one)
     drawn = []
     monkeypatch.setattr(figures, "save", lambda figure, *_: drawn.append(figure))
     figures.divergence_vs_risk(study, tmp_path, tmp_path)

@@ -1,12 +1,14 @@
 """A toy training: where it stops, what it says of itself, and that it can be repeated."""
 
+import json
+
 import numpy as np
 import pytest
 import torch
 
 from tsdg.data.toy import generate
 from tsdg.methods import ERM
-from tsdg.runs import record as records
+from tsdg.runs.record import read
 from tsdg.streams import numpy_stream
 from tsdg.study.run import Run
 from tsdg.study.study import Study
@@ -42,11 +44,11 @@ def test_stops_when_the_mean_over_sources_is_below_the_threshold(toy_study, monk
 
 def test_a_run_that_never_meets_the_rule_says_so(toy_study, tmp_path, capsys):
     [path] = train_job(toy_study, "erm", [0], tmp_path)
-    found = records.read(path)
-    assert found["stopped_at"] is None
-    assert found["status"] == "finished"
-    assert found["checkpoints"][0]["iteration"] == 20
-    assert set(found["divergence"]) == {"A", "B", "C"}
+    found = read(path)
+    assert found.stopped_at is None
+    assert found.finished
+    assert found.checkpoints[0].iteration == 20
+    assert set(found.divergence) == {"A", "B", "C"}
     assert "source risk not below 0.2 after 20 iterations" in capsys.readouterr().out
 
 
@@ -58,8 +60,8 @@ def test_a_diverged_run_is_a_record(toy_study, tmp_path, monkeypatch, capsys):
     nan = {"loss": torch.tensor([torch.nan]), "cross_entropy": torch.tensor([torch.nan])}
     monkeypatch.setattr(ERM, "update", lambda *_: nan)
     [path] = train_job(toy_study, "erm", [0], tmp_path)
-    found = records.read(path)
-    assert (found["status"], found["diverged_at"]) == ("diverged", 1)
+    found = read(path)
+    assert (found.status, found.diverged_at) == ("diverged", 1)
     assert "diverged at iteration 1" in capsys.readouterr().out
 
 
@@ -68,11 +70,11 @@ def test_again_is_the_same_and_not_trained_twice(toy_params, tmp_path, capsys):
     study = Study(toy_params, ["toy.iterations=2"])
     one, same = (train_job(study, "ours", [0, 1], tmp_path / name) for name in "ab")
     for paths in zip(one, same, strict=True):
-        a, b = map(records.read, paths)
+        a, b = (json.loads(path.read_text()) for path in paths)
         for key in ("timing", "machine"):
             del a[key], b[key]
         assert a == b
-    assert records.read(one[0])["losses"] != records.read(one[1])["losses"]
+    assert read(one[0]).losses != read(one[1]).losses
     tex, csv = zip(
         *(tables.target_risk(study, tmp_path / name, tmp_path / name) for name in "ab"), strict=True
     )
@@ -86,7 +88,7 @@ def test_again_is_the_same_and_not_trained_twice(toy_params, tmp_path, capsys):
     assert "recorded already" in capsys.readouterr().out
     # With another threshold it is another run.
     train_job(Study(toy_params, ["toy.iterations=2", "toy.risk_threshold=0.9"]), "ours", [0], tmp_path / "a")
-    assert (records.read(same[0])["stopped_at"], records.read(one[0])["stopped_at"]) == (None, 2)
+    assert (read(same[0]).stopped_at, read(one[0]).stopped_at) == (None, 2)
 
 
 def test_divergence_is_of_the_trained_network_s_features(toy_study, monkeypatch):

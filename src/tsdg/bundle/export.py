@@ -21,8 +21,8 @@ from tsdg.errors import InputError
 from tsdg.learning.inputs import Windows
 from tsdg.methods import Method
 from tsdg.methods.plugins import blamed
-from tsdg.runs import record as records
 from tsdg.runs.recipe import Recipe, Recipes
+from tsdg.runs.record import read
 from tsdg.runs.training import Progress, Result, Trainer, choose_device
 from tsdg.study.run import draw_order, run_path
 from tsdg.study.study import Study
@@ -268,11 +268,9 @@ def current_validation(
     for run in study.runs(dataset, [variant]):
         path = runs / run_path(run)
         if path.exists():
-            record = records.read(path)
-            records.check_run(path, record, run)
-            outdated = recipes.of(run).difference(Recipe.recorded(record))
-            if not outdated and record["status"] == "finished":
-                found.setdefault(run.draw, []).append(records.source_accuracy(record["checkpoints"][-1]))
+            record = read(path, run)
+            if record.finished and not recipes.of(run).difference(record.recipe):
+                found.setdefault(run.draw, []).append(record.checkpoints[-1].source_accuracy)
     return found
 
 

@@ -13,7 +13,7 @@ Ties go to the lower draw number ("fixed" before numbers). A diverged run ranks 
 where every draw diverged, and then has no metrics.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import fsum
@@ -24,7 +24,7 @@ import pandas as pd
 
 from tsdg.errors import InputError
 from tsdg.results.selected import COLUMNS, TYPES, in_order
-from tsdg.runs import record as records
+from tsdg.runs.record import Record, read
 from tsdg.study.metric import METRICS
 from tsdg.study.run import Run, draw_order, run_path
 
@@ -49,7 +49,7 @@ def select(
     folder: str | Path,
     *,
     checkpoint: Literal["last", "best"] = "last",
-    current: Callable[[Run, Mapping[str, Any]], bool] = lambda run, record: True,
+    current: Callable[[Run, Record], bool] = lambda run, record: True,
 ) -> pd.DataFrame:
     """Apply both rules to the records found of the expected runs.
 
@@ -103,18 +103,17 @@ def _outcome(run: Run, folder: Path, checkpoint: str, current: Callable) -> _Out
     path = folder / run_path(run)
     if not path.exists():
         return None
-    record = records.read(path)
-    records.check_run(path, record, run)
+    record = read(path, run)
     if not current(run, record):
         return None
-    config, data = record["config"], record["data"]
-    facts = (str(config["protocol"]), config["iterations"], data["simulated"], data["fingerprint"])
-    if record["status"] == "diverged":
+    config, data = record.config, record.data
+    facts = (config["protocol"], config["iterations"], data.simulated, data.fingerprint)
+    if not record.finished:
         return _Outcome(run, False, float("nan"), None, dict.fromkeys(METRICS), *facts)
-    scored = [(records.source_accuracy(c), c) for c in record["checkpoints"]]
-    validation, chosen = scored[-1] if checkpoint == "last" else max(scored, key=lambda pair: pair[0])
-    metrics = {name: chosen["target"][name] for name in METRICS} | {"windows": chosen["target"].get("n")}
-    return _Outcome(run, True, validation, chosen["iteration"], metrics, *facts)
+    best = max(record.checkpoints, key=lambda evaluated: evaluated.source_accuracy)
+    chosen = record.checkpoints[-1] if checkpoint == "last" else best
+    metrics = {name: getattr(chosen.target, name) for name in METRICS} | {"windows": chosen.target.n}
+    return _Outcome(run, True, chosen.source_accuracy, chosen.iteration, metrics, *facts)
 
 
 def _rank(outcome: _Outcome) -> tuple:

@@ -1,12 +1,10 @@
 """The records that are of the study as it stands: of the same settings, data and code."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from tsdg.errors import InputError
-from tsdg.runs import record as records
-from tsdg.runs.recipe import Recipe, Recipes, prepared_fingerprints
+from tsdg.runs.recipe import Recipes, prepared_fingerprints
+from tsdg.runs.record import Record, read
 from tsdg.study.run import Run, run_path
 from tsdg.study.study import Study
 
@@ -33,7 +31,7 @@ class CurrentRecords:
         self.runs, self.data = runs, data
         self.recipes = Recipes(study, prepared_fingerprints(study, data))
 
-    def find(self, run: Run) -> dict[str, Any] | None:
+    def find(self, run: Run) -> Record | None:
         """The run's current record: in its place, or kept until the rest of its pack is done.
 
         Raises
@@ -43,17 +41,15 @@ class CurrentRecords:
         """
         place, kept = self.runs / run_path(run), self.runs / STAGING / run_path(run)
         if place.exists():
-            record = records.read(place)
-            records.check_run(place, record, run)
+            record = read(place, run)
             if self.current(run, record):
                 return record
         try:
-            record = records.read(kept)
-            records.check_run(kept, record, run)
+            record = read(kept, run)
         except InputError:
             return None
         return record if self.current(run, record) else None
 
-    def current(self, run: Run, record: Mapping[str, Any]) -> bool:
+    def current(self, run: Run, record: Record) -> bool:
         """Whether a record is what training this run now would give."""
-        return self.recipes.of(run).difference(Recipe.recorded(record)) is None
+        return self.recipes.of(run).difference(record.recipe) is None

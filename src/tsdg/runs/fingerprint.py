@@ -15,7 +15,7 @@ from tsdg import methods
 
 BESIDE = {
     "tsdg", "tsdg.errors", "tsdg.files", "tsdg.methods", "tsdg.runs.fingerprint", "tsdg.runs.machine",
-    "tsdg.runs.record", "tsdg.study.run",
+    "tsdg.runs.recipe", "tsdg.runs.record", "tsdg.runs.writing", "tsdg.study.run",
 }  # fmt: skip
 
 

@@ -14,11 +14,12 @@ from tsdg import methods
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError, nearest
 from tsdg.methods.plugins import blamed
-from tsdg.runs import record as records
 from tsdg.runs.current import STAGING
 from tsdg.runs.machine import keep_freed_memory
-from tsdg.runs.recipe import Recipe, Recipes
-from tsdg.runs.training import Progress, choose_device, train
+from tsdg.runs.recipe import Recipes
+from tsdg.runs.record import read, typed
+from tsdg.runs.training import Progress, choose_device, source_accuracy, train
+from tsdg.runs.writing import plain, write
 from tsdg.study.run import Run, run_path
 from tsdg.study.study import Study
 
@@ -116,11 +117,18 @@ class Job:
         return [run for run, folder in self.folders.items() if folder is None]
 
     def keep(self, run: Run, record: Mapping[str, Any]) -> None:
-        """Write the record of a run that is done."""
+        """Write the record of a run that is done.
+
+        Raises
+        ------
+        ValueError
+            `tsdg.runs.record.read` would refuse it.
+        """
+        typed(plain(record))
         folder = self._find(run)  # the same job, cancelled on a cluster and still ending, may be faster
         if folder is None:
             folder = self.kept if len(self.runs) > 1 else self.out
-            records.write(folder / run_path(run), record)
+            write(folder / run_path(run), record)
         self.folders[run] = folder
 
     def finish(self) -> list[Path]:
@@ -136,7 +144,7 @@ class Job:
                         raise
         _remove_empty(self.kept, self.runs)
         for path in paths:
-            if diverged_at := records.read(path).get("diverged_at"):
+            if diverged_at := read(path).diverged_at:
                 print(f"{path}: diverged at iteration {diverged_at}; selection ranks it last", flush=True)
         return paths
 
@@ -145,13 +153,11 @@ class Job:
         return next((folder for folder in (self.out, self.kept) if self._is_valid(folder, run)), None)
 
     def _is_valid(self, folder: Path, run: Run) -> bool:
-        path = folder / run_path(run)
         try:
-            record = records.read(path)
-            records.check_run(path, record, run)
+            record = read(folder / run_path(run), run)
         except InputError:
             return False
-        return not self.force and self.recipes.of(run).difference(Recipe.recorded(record)) is None
+        return not self.force and self.recipes.of(run).difference(record.recipe) is None
 
 
 def _remove_empty(kept: Path, runs: Sequence[Run]) -> None:
@@ -186,7 +192,7 @@ class Report(Progress):
         self.bar.update(iterations)
 
     def checkpoint(self, name: str, checkpoint: Mapping[str, Any]) -> None:
-        scores = f"source validation {100 * records.source_accuracy(checkpoint):.1f} %"
+        scores = f"source validation {100 * source_accuracy(checkpoint):.1f} %"
         if target := checkpoint.get("target"):
             scores += f", target {100 * target['accuracy']:.1f} %, ECE {100 * target['ece']:.1f} %"
         self.bar.write(f"{name} iteration {checkpoint['iteration']}: {scores}", file=sys.stdout)

@@ -16,8 +16,8 @@ from tsdg.data import toy
 from tsdg.data.kinds import KINDS
 from tsdg.data.windows import CARD, WindowedDataset, write
 from tsdg.errors import InputError, nearest
-from tsdg.runs import record as records
 from tsdg.runs.current import CurrentRecords
+from tsdg.runs.record import read
 from tsdg.study.jobs import TrainingJob, training_jobs
 from tsdg.study.run import Run, run_path
 from tsdg.study.study import Study
@@ -132,12 +132,12 @@ def recorded_rates(study: Study, tables: dict[str, list[Run]], folder: Path) -> 
         if not path.exists():
             continue
         try:
-            record = records.read(path)
+            record = read(path)
         except InputError:
             continue
-        if all(record["config"].get(k) == configs[key].get(k) for k in ("method", "backbone", "batch_size")):
-            timing = record["timing"]
-            seconds.setdefault(key, []).append(timing["seconds_per_iteration"] / timing["runs_at_once"])
+        if all(record.config.get(k) == configs[key].get(k) for k in ("method", "backbone", "batch_size")):
+            timing = record.timing
+            seconds.setdefault(key, []).append(timing.seconds_per_iteration / timing.runs_at_once)
     return {key: median(values) for key, values in seconds.items()}
 
 

@@ -4,19 +4,23 @@ Planning, the logs of jobs, the rules of the workflow, bundles, and whoever asks
 study go by it.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tsdg.data import toy
 from tsdg.errors import InputError
 from tsdg.runs.fingerprint import code_fingerprint
 from tsdg.study.run import Run, run_path
-from tsdg.study.study import Study
+
+if TYPE_CHECKING:
+    from tsdg.study.study import Study
 
 
 @dataclass(frozen=True)
@@ -40,12 +44,6 @@ class Recipe:
     code: str
     data: str | None = None
 
-    @classmethod
-    def recorded(cls, record: Mapping[str, Any]) -> "Recipe":
-        """The recipe that a record was made by."""
-        code, data = record["code"]["fingerprint"], record["data"]["fingerprint"]
-        return cls(record["config"], record["hparams"], code, data)
-
     @cached_property
     def settings(self) -> dict[str, Any]:
         """What of the study decides, as JSON gives it back."""
@@ -57,7 +55,7 @@ class Recipe:
         """The settings as text: another text, another training."""
         return json.dumps(self.settings, sort_keys=True)
 
-    def difference(self, recorded: "Recipe") -> str | None:
+    def difference(self, recorded: Recipe) -> str | None:
         """How the recipe that a record was made by differs from this one, in words; None if it does not."""
         if found := _difference(self.settings, recorded.settings):
             return found

@@ -1,221 +1,331 @@
-"""Run records: one self-describing JSON file a run, all that selection, tables and figures rest on."""
+"""Run records as they are read: typed, and found to be free of contradictions.
+
+All that selection, tables and figures rest on. `tsdg.runs.writing` writes them.
+"""
 
 import json
-import math
-from collections.abc import Callable, Mapping
-from dataclasses import asdict
+import re
+from copy import deepcopy
+from math import fsum
 from pathlib import Path
-from typing import Any, NamedTuple
+from statistics import fmean
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-import numpy as np
+import msgspec
+from msgspec import Meta, Struct
 
 from tsdg.errors import InputError
-from tsdg.files import write_text
-from tsdg.study.run import Run
+from tsdg.runs.recipe import Recipe
+from tsdg.runs.writing import FORMAT
+from tsdg.study.run import Run, run_path
 
-FORMAT = 1
+ROUNDING = 1e-6
 _HUGE = 1e300  # infinity, which JSON may hold as 1e999, is above
 _LARGEST = 2**63 - 1  # whole number of a table
-_ROUNDING = 1e-6
+
+Number = Annotated[float, Meta(ge=-_HUGE, le=_HUGE)]
+FromZero = Annotated[float, Meta(ge=0, le=_HUGE)]
+Fraction = Annotated[float, Meta(ge=0, le=1 + ROUNDING)]
+Brier = Annotated[float, Meta(ge=0, le=2 + ROUNDING)]
+Integer = Annotated[int, Meta(ge=-_LARGEST, le=_LARGEST)]
+Natural = Annotated[int, Meta(ge=0, le=_LARGEST)]
+Positive = Annotated[int, Meta(ge=1, le=_LARGEST)]
 
 
-class _Kind(NamedTuple):
-    """A kind of values: what tells them, and what they are called."""
+class Data(Struct, frozen=True):
+    """The data trained on."""
 
-    holds: Callable[[Any], bool]
-    words: str
-
-
-def _number(words: str, low: float = -_HUGE, high: float = _HUGE, *, or_null: bool = False) -> _Kind:
-    types, gap = (int, float), None if or_null else ...
-
-    def holds(value: Any) -> bool:
-        return low <= value <= high if type(value) in types else value is gap
-
-    return _Kind(holds, words)
+    fingerprint: str
+    simulated: bool
 
 
-_TEXT = _Kind(lambda value: isinstance(value, str), "a text")
-_TRUTH = _Kind(lambda value: isinstance(value, bool), "true or false")
-_LIST = _Kind(lambda value: isinstance(value, list), "a list")
-_NATURAL = _Kind(lambda value: type(value) is int and 0 <= value <= _LARGEST, "a whole number from 0")
-_POSITIVE = _Kind(lambda value: type(value) is int and 1 <= value <= _LARGEST, "a whole number from 1")
-_NUMBER = _number("a number")
-_FROM_0 = _number("a number from 0", 0)
-_FRACTION = _number("a number from 0 to 1", 0, 1 + _ROUNDING)
-_TO_2 = _number("a number from 0 to 2", 0, 2 + _ROUNDING)
-_GAPPED = _number("a number or null", or_null=True)
-_GAPPED_FRACTION = _number("a number from 0 to 1 or null", 0, 1 + _ROUNDING, or_null=True)
-_STOP = _Kind(lambda value: value is None or _POSITIVE.holds(value), "a whole number from 1 or null")
-_CLUSTERS = _Kind(
-    lambda value: value is None or (isinstance(value, dict) and all(map(_NATURAL.holds, value.values()))),
-    "null or the number of each domain's cluster",
-)
-_ANY = _Kind(lambda value: True, "anything")
+class Code(Struct, frozen=True):
+    """The code trained by."""
 
-# Of a JSON object: its keys, those that may be absent with "?", "*" for all others. [x] is a list of x.
-_BINS = {"count": [_NATURAL], "confidence": [_GAPPED_FRACTION], "accuracy": [_GAPPED_FRACTION]}
-_TARGET = {
-    "accuracy": _FRACTION, "ece": _FRACTION, "nll": _FROM_0, "brier": _TO_2, "auc": _GAPPED_FRACTION,
-    "n?": _NATURAL, "reliability?": _BINS,
-}  # fmt: skip
-_RECORD = {
-    "run": dict.fromkeys(("dataset", "variant", "target", "seed", "draw"), _ANY),
-    "config": {"method": _TEXT, "iterations": _POSITIVE, "protocol": _TEXT, "clusters?": _CLUSTERS},
-    "hparams": {"*": _NUMBER},
-    "sources": [_TEXT],
-    "classes": _LIST,
-    "data": {"fingerprint": _TEXT, "simulated": _TRUTH},
-    "code": {"fingerprint": _TEXT},
-    "machine": {"device": _TEXT, "device_name?": _TEXT},
-    "timing": {"seconds_per_iteration": _FROM_0, "runs_at_once": _POSITIVE},
-    "checkpoints": [
-        {"iteration": _POSITIVE, "validation": {"*": {"accuracy": _FRACTION}}, "target": _TARGET}
-    ],
-    "losses": {"iteration": [_NATURAL], "*": [_GAPPED]},
-    "diverged_at?": _POSITIVE,
-    "stopped_at?": _STOP,
-    "divergence?": {"*": {"value": _NUMBER}},
-    "neighbours?": [{"iteration": _NATURAL, "of": {"*": _TEXT}}],
-}  # fmt: skip
+    fingerprint: str
 
 
-def write(path: str | Path, record: Mapping[str, Any]) -> None:
-    """Write a record atomically: whoever looks sees a whole record or none.
+class Machine(Struct, frozen=True):
+    """What trained."""
 
-    NumPy scalars and arrays become plain numbers and lists; numbers that are not finite become null, as JSON
-    has no NaN. Missing folders are made.
+    device: str
+    device_name: str = ""
+
+
+class Timing(Struct, frozen=True):
+    """How long an iteration took, and how many runs shared it."""
+
+    seconds_per_iteration: FromZero
+    runs_at_once: Positive
+
+
+class Scores(Struct, frozen=True, kw_only=True):
+    """Metrics of one split, see `tsdg.learning.metrics.evaluate`."""
+
+    accuracy: Fraction
+    ece: Fraction | None = None
+    nll: FromZero | None = None
+    brier: Brier | None = None
+    auc: Fraction | None = None
+    n: Natural | None = None
+
+
+class Bins(TypedDict):
+    """See `tsdg.learning.metrics.reliability`."""
+
+    count: list[Natural]
+    confidence: list[Fraction | None]
+    accuracy: list[Fraction | None]
+
+
+class TargetScores(Scores, frozen=True, kw_only=True):
+    """Metrics of the target."""
+
+    ece: Fraction
+    nll: FromZero
+    brier: Brier
+    auc: Fraction | None
+    reliability: Bins | None = None
+
+    def __post_init__(self) -> None:
+        if self.reliability is None:
+            return
+        count, right = self.reliability["count"], self.reliability["accuracy"]
+        if not len(count) == len(right) == len(self.reliability["confidence"]):
+            raise ValueError("the lists of its reliability differ in length")
+        if self.n is not None and sum(count) != self.n:
+            raise ValueError(f"its bins hold {sum(count)} windows where n is {self.n}")
+        hits = fsum(n * (part or 0) for n, part in zip(count, right, strict=True))
+        mean = hits / max(sum(count), 1)
+        if abs(mean - self.accuracy) > ROUNDING:
+            raise ValueError(f"its accuracy is {self.accuracy:.6g} where its bins say {mean:.6g}")
+
+
+class Checkpoint(Struct, frozen=True):
+    """An evaluation."""
+
+    iteration: Positive
+    validation: dict[str, Scores]
+    target: TargetScores
+
+    @property
+    def source_accuracy(self) -> float:
+        """Validation accuracy, the mean over the source domains."""
+        return fmean(scores.accuracy for scores in self.validation.values())
+
+
+class Divergence(Struct, frozen=True):
+    """H-divergence of a source and the target."""
+
+    value: Number
+
+
+class Neighbours(Struct, frozen=True):
+    """The nearest source of each source at an update of the similarity."""
+
+    iteration: Natural
+    of: dict[str, str]
+
+
+class Config(TypedDict):
+    """What readers ask of a configuration, which holds more, see `tsdg.study.study.Study.config`."""
+
+    method: str
+    iterations: Positive
+    protocol: str
+    clusters: NotRequired[dict[str, Natural] | None]
+
+
+class Record(Struct, frozen=True):
+    """A run's record."""
+
+    status: Literal["finished", "diverged"]
+    run: Run
+    config: dict[str, Any]
+    hparams: dict[str, Number]
+    sources: list[str]
+    classes: list[Any]
+    data: Data
+    code: Code
+    machine: Machine
+    timing: Timing
+    checkpoints: list[Checkpoint]
+    losses: dict[str, list[Integer | Number | None]]
+    diverged_at: Positive | None = None
+    stopped_at: Positive | None = None
+    divergence: dict[str, Divergence] | None = None
+    neighbours: list[Neighbours] = []
+
+    @property
+    def recipe(self) -> Recipe:
+        """What decided the training."""
+        return Recipe(self.config, self.hparams, self.code.fingerprint, self.data.fingerprint)
+
+    @property
+    def finished(self) -> bool:
+        """Whether the training went to its end; otherwise it diverged."""
+        return self.status == "finished"
+
+    def __post_init__(self) -> None:
+        try:
+            msgspec.convert(self.config, Config)
+        except msgspec.ValidationError as error:
+            raise ValueError(str(error).replace("$", "$.config", 1)) from None
+        if problem := self._contradiction():
+            raise ValueError(problem)
+
+    def _contradiction(self) -> str | None:
+        sources = set(self.sources)
+        if not sources:
+            return "it has no sources"
+        if self.run.target in sources:
+            return f"its target {self.run.target} is among its sources"
+        for checkpoint in self.checkpoints:
+            if missing := sorted(sources - set(checkpoint.validation)):
+                return f"a checkpoint lacks the validation accuracy of {', '.join(missing)}"
+            if unknown := sorted(set(checkpoint.validation) - sources):
+                return f"a checkpoint has a validation accuracy of {', '.join(unknown)}, which are no sources"
+        for update in self.neighbours:
+            if unknown := sorted({*update.of, *update.of.values()} - sources):
+                return f"neighbours name {', '.join(unknown)}, which are no sources"
+        if not all(type(step) is int and step >= 0 for step in self.losses.get("iteration", [None])):
+            return "losses lacks whole numbers from 0 as iteration"
+        if len(set(map(len, self.losses.values()))) > 1:
+            return "the lists of losses differ in length"
+        return self._wrong_end()
+
+    def _wrong_end(self) -> str | None:
+        """What is wrong in how far the training went."""
+        steps = [checkpoint.iteration for checkpoint in self.checkpoints]
+        if steps != sorted(set(steps)):
+            return "its checkpoints are not in the order of iterations"
+        if self.finished:
+            end = self.stopped_at or self.config["iterations"]
+            if not steps:
+                return "a finished run has no checkpoint"
+            if steps[-1] != end:
+                return f"its last checkpoint is of iteration {steps[-1]} where the training ended at {end}"
+        elif self.diverged_at is None:
+            return "the record lacks diverged_at"
+        elif steps and steps[-1] >= self.diverged_at:
+            return f"a checkpoint is of iteration {steps[-1]} where the run diverged at {self.diverged_at}"
+        return None
+
+
+def read(path: str | Path, run: Run | None = None) -> Record:
+    """A record, of the given run if there is one.
+
+    Raises
+    ------
+    InputError
+        The file is absent, truncated, of another format or run, lacks a key, holds a wrong value, or
+        contradicts itself; the message names it and the remedy.
+    """
+    try:
+        record = typed(json.loads(Path(path).read_bytes(), object_pairs_hook=_object, parse_constant=_refuse))
+    except OSError as error:
+        problem = f"it cannot be read ({error.strerror})"
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        problem = f"it is truncated or not JSON ({error})"
+    except ValueError as error:
+        problem = str(error)
+    except RecursionError:
+        problem = "it is nested too deeply"
+    else:
+        if run is not None:
+            check_run(path, record, run)
+        return record
+    raise InputError(f"{path}: unusable run record, {problem}. Delete it and run the same command again.")
+
+
+def check_run(path: str | Path, record: Record, run: Run) -> None:
+    """Raise `InputError` unless the record says that it is of this run: a record copied elsewhere lies."""
+    if record.run != run:
+        raise InputError(
+            f"{path}: the record says that it is of run {run_path(record.run)}. Move it to where it "
+            "belongs, or delete it and run the same command again."
+        )
+
+
+def typed(plain: Any) -> Record:
+    """The record that JSON gives back.
 
     Raises
     ------
     ValueError
-        The record lacks what `read` would ask of it.
-    InputError
-        The disk is full, or the folder cannot be written to.
+        It is none, or contradicts itself; the message says where and why.
     """
-    path = Path(path)
-    plain = _plain(record)
-    problem = _problem(plain)
-    if problem:
-        raise ValueError(f"{path}: not written, {problem}")
-    text = json.dumps(plain, allow_nan=False, separators=(",", ":")) + "\n"
+    if not isinstance(plain, dict):
+        raise ValueError("it holds no JSON object")
+    if plain.get("format") != FORMAT:
+        raise ValueError(f"its format is {plain.get('format')!r} where this version reads {FORMAT}")
     try:
-        write_text(path, text)
-    except OSError as error:
-        raise InputError(
-            f"{path}: the record could not be written ({error.strerror or error}); nothing half-written is "
-            "left: make room or choose another folder, then give the same command again"
-        ) from error
+        return msgspec.convert(plain, Record)
+    except InputError as error:
+        raise ValueError(f"run: {error}") from None
+    except msgspec.ValidationError as error:
+        raise ValueError(_explained(plain, str(error))) from None
 
 
-def read(path: str | Path) -> dict[str, Any]:
-    """A record as written by `write`.
-
-    Raises
-    ------
-    InputError
-        The file is absent, truncated, of another format, lacks a key or holds a wrong value; the message
-        names it and the remedy.
-    """
-    try:
-        record = json.loads(Path(path).read_bytes(), parse_constant=_refuse)
-        problem = _problem(record)
-    except OSError as error:
-        problem = f"it cannot be read ({error.strerror})"
-    except ValueError as error:
-        problem = f"it is truncated or not JSON ({error})"
-    except RecursionError:
-        problem = "it is nested too deeply"
-    if problem:
-        raise InputError(f"{path}: unusable run record, {problem}. Delete it and run the same command again.")
-    return record
-
-
-def source_accuracy(checkpoint: Mapping[str, Any]) -> float:
-    """Validation accuracy of a record's checkpoint, the mean over the source domains."""
-    accuracies = [scores["accuracy"] for scores in checkpoint["validation"].values()]
-    return math.fsum(accuracies) / len(accuracies)
-
-
-def check_run(path: str | Path, record: Mapping[str, Any], run: Run) -> None:
-    """Raise `InputError` unless the record says that it is of this run: a record copied elsewhere lies."""
-    if record["run"] != asdict(run):
-        raise InputError(
-            f"{path}: the record says that it is of run {record['run']}. Move it to where it belongs, or "
-            "delete it and run the same command again."
-        )
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"it has the key {next(key for key in keys if keys.count(key) > 1)!r} twice")
+    return found
 
 
 def _refuse(constant: str) -> float:
-    raise ValueError(f"{constant} is not JSON")
+    raise ValueError(f"it is not JSON, which has no {constant}")
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, (np.ndarray, np.generic)):
-        return _plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+def _explained(plain: dict[str, Any], error: str) -> str:
+    """msgspec's message in our words, with the keys that it leaves out and the value that is wrong."""
+    reason, _, path = error.partition(" - at `$")
+    steps = _steps(plain, error, path)
+    place = ".".join(map(str, steps))
+    if found := re.fullmatch(r"Object missing required field `(\w+)`", reason):
+        return f"{place or 'the record'} lacks {found[1]}"
+    value = _at(plain, steps)
+    if found := re.match(r"Expected `(.+?)`(?: ([<>]=) (\S+))?", reason):
+        kinds = " or ".join(_KINDS.get(kind, kind) for kind in found[1].split(" | "))
+        limit = f" {found[2]} {float(found[3]):.5g}" if found[2] else ""
+        return f"{place} is {value!r:.40} where {kinds}{limit} belongs"
+    if reason.startswith("Invalid enum value"):
+        return f"{place} is {value!r:.40}, which is not known"
+    return f"{place}: {reason}" if place else reason
 
 
-def _fault(value: Any, shape: Any) -> tuple[str, str] | None:
-    """Where in a value, below its own place, it is not of a shape, and why; None if it is."""
-    if isinstance(shape, _Kind):
-        return None if shape.holds(value) else ("", f"is {value!r:.40} where {shape.words} belongs")
-    if isinstance(shape, list):
-        if not isinstance(value, list):
-            return "", f"is {value!r:.40} where a list belongs"
-        if isinstance(shape[0], _Kind) and all(map(shape[0].holds, value)):  # the many numbers, fast
-            return None
-        inside = ((number, item, shape[0]) for number, item in enumerate(value))
-    else:
-        if not isinstance(value, dict):
-            return "", "is no JSON object"
-        missing = [key for key in shape if key not in value and key[-1] not in "?*"]
-        if missing:
-            return "", f"lacks {', '.join(missing)}"
-        if "*" in shape:
-            inside = ((key, item, shape.get(key, shape["*"])) for key, item in value.items())
-        else:
-            names = ((key.removesuffix("?"), inner) for key, inner in shape.items())
-            inside = ((key, value[key], inner) for key, inner in names if key in value)
-    for key, item, inner in inside:
-        if fault := _fault(item, inner):
-            return f".{key}{fault[0]}", fault[1]
-    return None
+_KINDS = {
+    "float": "a number", "int": "a whole number", "str": "a text", "bool": "true or false", "array": "a list",
+    "object": "a JSON object",
+}  # fmt: skip
 
 
-def _problem(record: Any) -> str | None:
-    """What keeps a record from being used, or None."""
-    if not isinstance(record, dict):
-        return "it holds no JSON object"
-    if record.get("format") != FORMAT:
-        return f"its format is {record.get('format')!r} where this version reads {FORMAT}"
-    if record.get("status") not in ("finished", "diverged"):
-        return f"its status is {record.get('status')!r} where only 'finished' and 'diverged' are known"
-    if fault := _fault(record, _RECORD):
-        return f"{fault[0][1:] or 'the record'} {fault[1]}"
-    if record["status"] == "diverged" and "diverged_at" not in record:
-        return "the record lacks diverged_at"
-    if record["status"] == "finished" and not record["checkpoints"]:
-        return "a finished run has no checkpoint"
-    sources = set(record["sources"])
-    if not sources:
-        return "it has no sources"
-    for checkpoint in record["checkpoints"]:
-        if missing := sorted(sources - set(checkpoint["validation"])):
-            return f"a checkpoint lacks the validation accuracy of {', '.join(missing)}"
-        if unknown := sorted(set(checkpoint["validation"]) - sources):
-            return f"a checkpoint has a validation accuracy of {', '.join(unknown)}, which are no sources"
-        if len(set(map(len, checkpoint["target"].get("reliability", {}).values()))) > 1:
-            return "the lists of a checkpoint's reliability differ in length"
-    if len(set(map(len, record["losses"].values()))) > 1:
-        return "the lists of losses differ in length"
-    for update in record.get("neighbours", []):
-        if unknown := sorted({*update["of"], *update["of"].values()} - sources):
-            return f"neighbours name {', '.join(unknown)}, which are no sources"
-    return None
+def _steps(plain: dict[str, Any], error: str, path: str) -> list[str | int]:
+    """The keys and indices that lead to a fault; msgspec has [...] for a key that is no field."""
+    steps: list[str | int] = []
+    for name, index in re.findall(r"\.(\w+)|\[(\d+|\.\.\.)\]", path):
+        steps.append(_faulty_key(plain, error, steps) if index == "..." else name or int(index))
+    return steps
+
+
+def _faulty_key(plain: dict[str, Any], error: str, steps: list[str | int]) -> str:
+    """The first key below some steps that gives an error without those beside it."""
+    for key, value in _at(plain, steps).items():
+        alone = deepcopy(plain)
+        place = _at(alone, steps)
+        place.clear()
+        place[key] = value
+        try:
+            msgspec.convert(alone, Record)
+        except msgspec.ValidationError as again:
+            if str(again) == error:
+                return key
+    return "*"
+
+
+def _at(tree: Any, steps: list[str | int]) -> Any:
+    for step in steps:
+        tree = tree[step]
+    return tree

@@ -94,7 +94,7 @@ def status(
             if record is None:
                 open_.append(run)
             else:
-                states[run] = "done" if record["status"] == "finished" else "diverged"
+                states[run] = "done" if record.finished else "diverged"
         if open_:
             of_log = joblog.state(log, found.recipes.identity(job.runs))
             states |= {run: _state(of_log, found.runs / run_path(run)) for run in open_}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from tsdg.methods import Method
 from tsdg.runs.fingerprint import code_fingerprint
 from tsdg.runs.losses import LOG_EVERY, LossLog
 from tsdg.runs.machine import machine
-from tsdg.runs.record import FORMAT
+from tsdg.runs.writing import FORMAT
 from tsdg.streams import torch_stream
 from tsdg.study.run import Run
 
@@ -42,6 +43,11 @@ class Progress:
 
     def checkpoint(self, name: str, checkpoint: Mapping[str, Any]) -> None:
         """The training of this name was evaluated; without a target it has no scores of one."""
+
+
+def source_accuracy(checkpoint: Mapping[str, Any]) -> float:
+    """Validation accuracy of a checkpoint, the mean over the source domains."""
+    return fmean(scores["accuracy"] for scores in checkpoint["validation"].values())
 
 
 def choose_device(name: str) -> torch.device:

@@ -14,7 +14,7 @@ from scipy.stats import spearmanr
 from tsdg.data.toy import CYCLES, DOMAINS, LENGTH, NAME, SOURCES
 from tsdg.errors import InputError
 from tsdg.results.tables import document, escape, row, write
-from tsdg.runs import record as records
+from tsdg.runs.record import Record, read
 from tsdg.study.run import run_path
 from tsdg.study.study import Study
 
@@ -43,9 +43,8 @@ def runs(study: Study, folder: str | Path) -> pd.DataFrame:
         path = Path(folder) / run_path(run)
         record = None
         if path.exists():
-            record = records.read(path)
-            records.check_run(path, record, run)
-            if record["status"] == "finished" and not _is_of_toy(record):
+            record = read(path, run)
+            if record.finished and not _is_of_toy(record):
                 raise InputError(
                     f"{path}: not a record of the toy study. Delete it and run the same command again."
                 )
@@ -54,35 +53,35 @@ def runs(study: Study, folder: str | Path) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _is_of_toy(record: dict) -> bool:
+def _is_of_toy(record: Record) -> bool:
     sources = set(SOURCES)
     return (
-        "stopped_at" in record
-        and sources <= set(record["sources"])
-        and sources <= set(record.get("divergence", {}))
-        and len(record["checkpoints"]) == 1
+        "risk_threshold" in record.config
+        and sources <= set(record.sources)
+        and sources <= set(record.divergence or {})
+        and len(record.checkpoints) == 1
     )
 
 
-def _of_record(record: dict | None) -> list[dict]:
-    if record is None or record["status"] == "diverged":
+def _of_record(record: Record | None) -> list[dict]:
+    if record is None or not record.finished:
         empty = dict.fromkeys(["iterations", *QUANTITIES], float("nan"))
         status = "missing" if record is None else "diverged"
         return [{"status": status, "source": source} | empty for source in (*SOURCES, MEAN)]
-    [checkpoint] = record["checkpoints"]
-    risks = {name: 1 - checkpoint["validation"][name]["accuracy"] for name in SOURCES}
-    divergences = {name: record["divergence"][name]["value"] for name in SOURCES}
+    [checkpoint] = record.checkpoints
+    risks = {name: 1 - checkpoint.validation[name].accuracy for name in SOURCES}
+    divergences = {name: (record.divergence or {})[name].value for name in SOURCES}
     for values in (risks, divergences):
         values[MEAN] = sum(values.values()) / len(values)
     return [
         {
-            "status": "not stopped" if record["stopped_at"] is None else "stopped",
+            "status": "not stopped" if record.stopped_at is None else "stopped",
             "source": source,
-            "iterations": checkpoint["iteration"],
+            "iterations": checkpoint.iteration,
             "source_risk": risks[source],
             "divergence": divergences[source],
             "sum": risks[source] + divergences[source] / 2,
-            "target_risk": 1 - checkpoint["target"]["accuracy"],
+            "target_risk": 1 - checkpoint.target.accuracy,
         }
         for source in risks
     ]

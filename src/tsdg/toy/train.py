@@ -22,7 +22,7 @@ from tsdg.learning import metrics, networks
 from tsdg.methods import Method
 from tsdg.runs.fingerprint import code_fingerprint
 from tsdg.runs.machine import machine
-from tsdg.runs.record import FORMAT
+from tsdg.runs.writing import FORMAT
 from tsdg.streams import numpy_stream, torch_stream
 from tsdg.study.run import Run
 from tsdg.toy.divergence import h_divergence

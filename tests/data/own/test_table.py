@@ -523,5 +523,5 @@ def test_hapt(tmp_path):
     job = {"targets": ["P5"], "seeds": [0], "draws": ["fixed"], "out": tmp_path / "runs"}
     (path,) = train_job(study, tmp_path / "out", dataset="hapt", variant="ours-learned", **job)
     record = read(path)
-    assert record["config"]["backbone"] == "har"
-    assert record["checkpoints"][-1]["target"]["n"] == sum(card["counts"]["P5"].values())
+    assert record.config["backbone"] == "har"
+    assert record.checkpoints[-1].target.n == sum(card["counts"]["P5"].values())

@@ -16,7 +16,8 @@ from tsdg.results.figures.optimization import iteration_times, mean_losses
 from tsdg.results.figures.reliability import pooled_bins
 from tsdg.results.selected import joined_runs
 from tsdg.results.selection import select
-from tsdg.runs import record as records
+from tsdg.runs.record import typed
+from tsdg.runs.writing import write
 from tsdg.study.figure_kinds import FIGURE_KINDS
 from tsdg.study.layout import Protocol, joined
 from tsdg.study.run import Run, run_path
@@ -36,7 +37,7 @@ def chosen(folder, accuracies):
         run = Run("one", variant, target, seed, "fixed")
         runs.append(run)
         if accuracy is not None:
-            records.write(folder / run_path(run), make_record(run, ((100, 0.5, accuracy),)))
+            write(folder / run_path(run), make_record(run, ((100, 0.5, accuracy),)))
     return select(runs, folder)
 
 
@@ -81,14 +82,14 @@ def test_pooled_bins_are_those_of_all_samples_together():
 
 
 def test_losses_are_means_over_runs_and_times_count_clusters():
+    plain = make_record(Run("one", "ours", "A", 0, "fixed"))
+    plain["config"]["clusters"] = {"A": 0, "B": 1, "C": 1}
+    plain["timing"] = {"seconds_per_iteration": 0.02, "runs_at_once": 4}
+    plain["machine"] = {"device": "cuda", "device_name": "Card"}
     losses = [{"iteration": [50, 100], "loss": [1.0, None]}, {"iteration": [50, 100], "loss": [3.0, 5.0]}]
-    assert mean_losses([{"losses": one} for one in losses])["loss"].to_dict() == {50: 2.0, 100: 5.0}
-    record = {
-        "config": {"clusters": {"A": 0, "B": 1, "C": 1}},
-        "timing": {"seconds_per_iteration": 0.02, "runs_at_once": 4},
-        "machine": {"device": "cuda", "device_name": "Card"},
-    }
-    [time] = iteration_times([record]).itertuples(index=False)
+    records = [typed(plain | {"losses": one}) for one in losses]
+    assert mean_losses(records)["loss"].to_dict() == {50: 2.0, 100: 5.0}
+    [time] = iteration_times(records[:1]).itertuples(index=False)
     assert (time.clusters, time.milliseconds, time.device) == (2, 20, "CUDA Card, 4 runs at once")
 
 
@@ -118,8 +119,7 @@ def test_every_kind_draws_what_there_is(kind, present, tmp_path):
         for run in filter(present, runs):
             sources = [domain for domain in "ABC" if domain != run.target]
             record = make_record(run, ((100, 0.5, 0.6),), sources, simulated=True)
-            probabilities = np.array([[0.7, 0.3], [0.4, 0.6]])
-            bins = reliability(probabilities, np.array([0, 0]))
+            bins = reliability(np.repeat([[0.7, 0.3], [0.4, 0.6]], [60, 40], axis=0), np.zeros(100, int))
             record["checkpoints"][0]["target"] = metrics(0.6) | {"reliability": bins}
             record["config"]["clusters"] = {"A": 0, "B": 0, "C": 1}
             record["losses"] = {"iteration": [50, 100], "loss": [2.0, 1.0], "consistency": [0.0, None]}
@@ -127,7 +127,7 @@ def test_every_kind_draws_what_there_is(kind, present, tmp_path):
                 record["neighbours"] = [
                     {"iteration": 0, "of": dict(zip(sources, sources[::-1], strict=True))}
                 ]
-            records.write(tmp_path / run_path(run), record)
+            write(tmp_path / run_path(run), record)
         selected.append(select(runs, tmp_path))
     draw, table = figures.KINDS[kind], joined(layouts)
     arguments = (joined_runs(selected), table, tmp_path)
@@ -142,15 +142,15 @@ def test_every_kind_draws_what_there_is(kind, present, tmp_path):
 def test_a_record_that_has_changed_since_it_was_selected_is_refused(kind, change, tmp_path):
     run = Run("one", "ours", "A", 0, "fixed")
     path = tmp_path / run_path(run)
-    records.write(path, make_record(run, ((100, 0.5, 0.6),)))
+    write(path, make_record(run, ((100, 0.5, 0.6),)))
     selected = select([run], tmp_path)
     if change == "absent":
         path.unlink()
     elif change == "other run":
-        records.write(path, make_record(Run("one", "ours", "A", 1, "fixed"), ((100, 0.5, 0.6),)))
+        write(path, make_record(Run("one", "ours", "A", 1, "fixed"), ((100, 0.5, 0.6),)))
     else:
         checkpoint = (50, 0.5, 0.6) if change == "other iteration" else (100, 0.5, 0.7)
-        records.write(path, make_record(run, (checkpoint,)))
+        write(path, make_record(run, (checkpoint,)))
     table = joined([shape("one", ["ours"], ["A"])])
     options = OPTIONS[kind] | ({"rows": ["ours"]} if kind == "reliability" else {})
     words = (

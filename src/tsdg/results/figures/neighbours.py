@@ -67,7 +67,7 @@ def draw(
     parts = []
     for panel in layout.panels:
         own = shown[shown["dataset"] == panel.dataset]
-        ends = [r["neighbours"][-1]["of"] for _, r, _ in read_records(own, runs) if r.get("neighbours")]
+        ends = [r.neighbours[-1].of for _, r, _ in read_records(own, runs) if r.neighbours]
         domains = list(clusters[panel.dataset])
         parts.append((panel, neighbour_fractions(ends, domains), len(ends)))
     text = wrapped(

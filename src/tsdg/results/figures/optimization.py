@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -14,32 +13,33 @@ from tsdg.results.figures.reading import read_records
 from tsdg.results.figures.style import FAINT, LINE, PAGE, SERIES, save, style, unparsed, wrapped, write_below
 from tsdg.results.selected import shown_runs
 from tsdg.results.tables import notes
+from tsdg.runs.record import Record
 from tsdg.study.layout import Layout, joined
 
 FEW = 8  # points of a line, below which each is marked
 PARTS = {"loss": "total", "cross_entropy": "cross-entropy", "consistency": "consistency"}
 
 
-def mean_losses(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+def mean_losses(records: Iterable[Record]) -> pd.DataFrame:
     """Mean over runs of each part of the loss, by iteration; empty where no run has a value.
 
     Each value is itself the mean over the iterations since the one before.
     """
-    runs = [pd.DataFrame(record["losses"]).set_index("iteration").astype(float) for record in records]
+    runs = [pd.DataFrame(record.losses).set_index("iteration").astype(float) for record in records]
     return pd.concat(runs).groupby(level=0).mean() if runs else pd.DataFrame()
 
 
-def iteration_times(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+def iteration_times(records: Iterable[Record]) -> pd.DataFrame:
     """A row a run: ``clusters`` (how many), ``milliseconds`` an iteration, and ``device`` in words."""
     rows = []
     for record in records:
-        machine, timing = record["machine"], record["timing"]
-        together = timing.get("runs_at_once", 1)
+        machine, timing = record.machine, record.timing
+        together = timing.runs_at_once
         rows.append(
             {
-                "clusters": len(set((record["config"].get("clusters") or {}).values())),
-                "milliseconds": 1000 * timing["seconds_per_iteration"],
-                "device": f"{machine['device'].upper()} {machine.get('device_name', '')}".strip()
+                "clusters": len(set((record.config.get("clusters") or {}).values())),
+                "milliseconds": 1000 * timing.seconds_per_iteration,
+                "device": f"{machine.device.upper()} {machine.device_name}".strip()
                 + (f", {together} runs at once" if together > 1 else ""),
             }
         )
@@ -67,7 +67,7 @@ def draw(
     layout = unparsed(joined([layout], metrics=["accuracy"]))
     by_variant: dict[str, list] = {row: [] for row in layout.rows}
     for row, record, _ in read_records(shown_runs(selected, layout), runs):
-        if not record["config"].get("clusters"):
+        if not record.config.get("clusters"):
             raise InputError(
                 f"figures.{name}: {row.variant} was trained without clusters, of which the figure counts; "
                 "its tables should have variants of ours-metadata"
@@ -109,7 +109,7 @@ def _losses(ax: Axes, by_variant: Mapping[str, list], layout: Layout) -> None:
     losses = {}
     for color, (variant, records) in zip(SERIES, by_variant.items(), strict=False):
         for record in records if len(records) > 1 else []:
-            ax.plot(*(record["losses"][key] for key in ("iteration", "loss")), color=color, lw=0.4, alpha=0.4)
+            ax.plot(*(record.losses[key] for key in ("iteration", "loss")), color=color, lw=0.4, alpha=0.4)
         if records:
             losses[variant] = mean_losses(records)["loss"]
             ax.plot(losses[variant], color=color, lw=1.1, label=layout.labels[variant])

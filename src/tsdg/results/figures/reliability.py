@@ -2,9 +2,8 @@
 
 import math
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,12 +27,13 @@ from tsdg.results.figures.style import (
 )
 from tsdg.results.selected import shown_runs
 from tsdg.results.tables import notes
+from tsdg.runs.record import Bins, TargetScores
 from tsdg.study.layout import Layout, joined
 
 COLUMNS = 8
 
 
-def pooled_bins(bins: Iterable[Mapping[str, Sequence]]) -> pd.DataFrame:
+def pooled_bins(bins: Iterable[Bins]) -> pd.DataFrame:
     """Reliability bins of several runs as those of all their samples together.
 
     Parameters
@@ -72,8 +72,8 @@ def draw(
     shown = shown_runs(selected, layout)
     found: dict[tuple, list] = {}
     for row, _, chosen in read_records(shown, runs):
-        if "reliability" in chosen["target"]:
-            found.setdefault((row.dataset, row.target, row.variant), []).append(chosen["target"])
+        if chosen.target.reliability is not None:
+            found.setdefault((row.dataset, row.target, row.variant), []).append(chosen.target)
     places = layout.places
     blocks = [places[k : k + COLUMNS] for k in range(0, len(places), COLUMNS)]
     text = wrapped(
@@ -116,7 +116,7 @@ def draw(
         return save(figure, out_folder, name)
 
 
-def _diagram(ax: Axes, targets: Sequence[Mapping[str, Any]], color: str) -> None:
+def _diagram(ax: Axes, targets: Sequence[TargetScores], color: str) -> None:
     ax.set(xlim=(0, 1), ylim=(0, 1))
     ax.set_xticks([0, 0.5, 1], ["", "0.5", ""])
     ax.set_yticks([0, 0.5, 1], ["", "0.5", ""])
@@ -125,7 +125,7 @@ def _diagram(ax: Axes, targets: Sequence[Mapping[str, Any]], color: str) -> None
     if not targets:
         ax.text(0.5, 0.5, "missing", ha="center", va="center", color=FAINT, style="italic", fontsize=6)
         return
-    table = pooled_bins(target["reliability"] for target in targets)
+    table = pooled_bins(target.reliability for target in targets if target.reliability)
     edges = np.linspace(0, 1, len(table) + 1)
     ax.bar(
         edges[:-1], table["count"] / table["count"].sum(), width=np.diff(edges), align="edge", color="#E3E3E3"
@@ -135,7 +135,7 @@ def _diagram(ax: Axes, targets: Sequence[Mapping[str, Any]], color: str) -> None
     ax.plot(filled["confidence"], filled["accuracy"], color=color, linewidth=0.6, alpha=0.5)
     area = 1 + 30 * filled["count"] / table["count"].sum()
     ax.scatter(filled["confidence"], filled["accuracy"], s=area, color=color, linewidth=0, zorder=3)
-    ece = math.fsum(target["ece"] for target in targets) / len(targets)
+    ece = math.fsum(target.ece for target in targets) / len(targets)
     ax.text(0.05, 0.94, f"{100 * ece:.1f}", ha="left", va="top", fontsize=6.5)
 
 

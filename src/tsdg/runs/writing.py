@@ -1,0 +1,50 @@
+"""How a run record is written: one self-describing JSON file a run, whole or not there.
+
+What reads it is `tsdg.runs.record`; what trains needs this alone.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tsdg.errors import InputError
+from tsdg.files import write_text
+
+FORMAT = 1
+
+
+def write(path: str | Path, record: Mapping[str, Any]) -> None:
+    """Write a record; missing folders are made.
+
+    NumPy scalars and arrays become plain numbers and lists; numbers that are not finite become null, as JSON
+    has no NaN.
+
+    Raises
+    ------
+    InputError
+        The disk is full, or the folder cannot be written to.
+    """
+    try:
+        write_text(path, json.dumps(plain(record), allow_nan=False, separators=(",", ":")) + "\n")
+    except OSError as error:
+        raise InputError(
+            f"{path}: the record could not be written ({error.strerror or error}); nothing half-written is "
+            "left: make room or choose another folder, then give the same command again"
+        ) from error
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON would give it back."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
