@@ -154,11 +154,12 @@ def test_the_shape_is_that_of_what_is_prepared():
     from tsdg.data.bearings import recordings as bearings
     from tsdg.data.hhar import prepare as hhar
     from tsdg.data.mimic3 import prepare as mimic3
+    from tsdg.data.mimic3.items import read_items
 
     window = {option.name: option.default for option in KINDS["bearings"].options["prepare"]}["window"]
     assert KINDS["bearings"].shape[1:] == (1, window, len(bearings.CLASSES))
     assert KINDS["hhar"].shape[1:] == (3, hhar.WINDOW, len(hhar.CLASSES))
-    vitals = mimic3.read_items()["variable"].nunique()
+    vitals = read_items()["variable"].nunique()
     assert KINDS["mimic3"].shape[1:] == (vitals, mimic3.HOURS, len(mimic3.CLASSES))
     assert KINDS["table"].shape is None
 

@@ -40,9 +40,7 @@ def reading(value: Mapping[str, Any]) -> dict[str, Any]:
         case {"type": "array"}:
             return {"nargs": "+", "action": "extend"}
         case {"anyOf": [{"type": "array"}, {"type": "object"} as mapping]}:
-            read = _mapping(mapping)
-            one = lambda text: read(text) if text.startswith("{") else text  # noqa: E731
-            return {"nargs": "+", "action": _ListOrMapping, "type": one}
+            return {"nargs": "+", "action": _ListOrMapping, "type": _word_or(_mapping(mapping))}
     return {"type": _reader(value)}
 
 
@@ -80,6 +78,11 @@ def _word(words: Sequence[Any], other: Callable[[str], Any] | None) -> Callable[
         return other(text)
 
     return read
+
+
+def _word_or(mapping: Callable[[str], dict[str, Any]]) -> Callable[[str], Any]:
+    """Reader of any word, or of what begins as a mapping does."""
+    return lambda text: mapping(text) if text.startswith("{") else text
 
 
 def _mapping(value: Mapping[str, Any]) -> Callable[[str], dict[str, Any]]:

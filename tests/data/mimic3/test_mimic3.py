@@ -9,7 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tsdg.data.mimic3.prepare import AGES, prepare, read_items, years
+from tsdg.data.mimic3.cohort import AGES, years
+from tsdg.data.mimic3.items import read_items
+from tsdg.data.mimic3.prepare import prepare
 from tsdg.data.mimic3.raw import TABLES
 from tsdg.data.mimic3.simulate import simulate
 from tsdg.data.windows import WindowedDataset

@@ -14,20 +14,16 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tsdg.data.mimic3.raw import REMEDY, batches, raw_files, read_table
+from tsdg.data.mimic3.cohort import AGES, HOURS, cohort
+from tsdg.data.mimic3.items import ITEMS, read_items
+from tsdg.data.mimic3.raw import REMEDY, batches, raw_files
 from tsdg.data.simulated import is_simulated
 from tsdg.data.windows import write
 from tsdg.errors import InputError
 from tsdg.files import sha256
 
 CLASSES = ("survived", "died")
-AGES = {"A": (20, 45), "B": (46, 65), "C": (66, 85), "D": (86, None)}
 PAPER_COUNTS = {"A": 164, "B": 625, "C": 1179, "D": 495}  # of each class
-HOURS = 24
-ITEMS = Path(__file__).with_name("items.csv")
-
-_ITEM_COLUMNS = ("itemid", "variable", "unit", "low", "high")
-_DAY = np.timedelta64(HOURS, "h")
 
 
 def prepare(
@@ -53,7 +49,7 @@ def prepare(
     balance : {"survivors", "none"}
         Whether survivors are drawn, in every domain, down to the number of those who died.
     items : path, optional
-        Table of items (csv) in place of the packaged one, see :func:`read_items`.
+        Table of items (csv) in place of the packaged one, see :func:`tsdg.data.mimic3.items.read_items`.
     seed : int
         Of drawing and numbering.
     progress : callable, optional
@@ -122,100 +118,6 @@ def prepare(
         "sources": [{"file": path.name, "sha256": sha256(path)} for path in (*paths.values(), items_file)],
     }
     return write(out, values.transpose(0, 2, 1), windows=windows, card=card)
-
-
-def read_items(path: str | Path | None = None) -> pd.DataFrame:
-    """Read a table of items.
-
-    Parameters
-    ----------
-    path : path, optional
-        A csv with the columns ``itemid``, ``variable`` (its name; items of one name are merged), ``unit``
-        (``F``: converted to degrees Celsius; ``C``: values from 70 to 120 are converted too; others as they
-        are), ``low`` and ``high`` (plausible range, after conversion). By default the packaged table.
-
-    Raises
-    ------
-    InputError
-        If the table is missing, unreadable, or a row makes no sense; all bad rows are named.
-    """
-    path = Path(path or ITEMS)
-    try:
-        table = pd.read_csv(path)
-    except FileNotFoundError:
-        raise InputError(f"{path}: the table of items is missing; correct its path") from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: unreadable as a table of items ({error}); make it a csv file") from None
-    missing = [name for name in _ITEM_COLUMNS if name not in table]
-    if missing:
-        raise InputError(f"{path}: column {', '.join(missing)} missing; it needs {', '.join(_ITEM_COLUMNS)}")
-    for name in ("itemid", "low", "high"):
-        table[name] = pd.to_numeric(table[name], errors="coerce")
-    faults = {
-        "itemid is not a whole number of its own": (table.itemid % 1 != 0)
-        | table.itemid.duplicated(keep=False),
-        "variable is empty": table.variable.isna(),
-        "low is not below high": ~(table.low < table.high),
-    }
-    lines = [f"line {row + 2}: {text}" for text, bad in faults.items() for row in np.flatnonzero(bad)]
-    if lines or table.empty:
-        raise InputError("\n  ".join([f"{path}: correct the table of items", *(lines or ["no rows"])]))
-    return table.astype({"itemid": int})
-
-
-def cohort(paths: dict[str, Path]) -> tuple[pd.DataFrame, dict[str, int]]:
-    """The stays that are in a domain, and how many are left after each step.
-
-    Parameters
-    ----------
-    paths : dict
-        From :func:`raw_files`.
-
-    Returns
-    -------
-    stays : pandas.DataFrame
-        ``ICUSTAY_ID``, ``INTIME``, ``HOSPITAL_EXPIRE_FLAG``, ``domain``, sorted by the first.
-    flow : dict
-        Step to number of stays.
-    """
-    patients = read_table(paths["PATIENTS"], ["SUBJECT_ID", "DOB"])
-    admissions = read_table(
-        paths["ADMISSIONS"],
-        ["HADM_ID", "ADMITTIME", "DISCHTIME", "DEATHTIME", "HOSPITAL_EXPIRE_FLAG"],
-    )
-    stays = read_table(paths["ICUSTAYS"], ["SUBJECT_ID", "HADM_ID", "ICUSTAY_ID", "INTIME", "OUTTIME"])
-    flow = {"ICU stays": len(stays)}
-    stays = stays.merge(patients, on="SUBJECT_ID").merge(admissions, on="HADM_ID")
-    stays = stays.sort_values(["INTIME", "ICUSTAY_ID"])
-    stays["age"] = years(stays["DOB"].to_numpy(), stays["ADMITTIME"].to_numpy())
-    end = stays["INTIME"] + _DAY
-    steps = {
-        "with patient and admission": pd.Series(True, index=stays.index),
-        "aged 20 or more": stays["age"] >= AGES["A"][0],
-        "the patient's first": ~stays["SUBJECT_ID"].duplicated(),
-        "24 hours in the unit": stays["OUTTIME"] >= end,
-        "alive and in hospital for them": ~(stays["DEATHTIME"] < end) & ~(stays["DISCHTIME"] < end),
-    }
-    kept = pd.Series(True, index=stays.index)
-    for step, passes in steps.items():
-        kept &= passes
-        flow[step] = int(kept.sum())
-    stays = stays[kept].sort_values("ICUSTAY_ID")
-    lows = [low for low, _ in AGES.values()]
-    stays["domain"] = np.array(list(AGES))[np.searchsorted(lows, stays["age"], side="right") - 1]
-    return stays[["ICUSTAY_ID", "INTIME", "HOSPITAL_EXPIRE_FLAG", "domain"]], flow
-
-
-def years(birth: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Completed years between dates, which may be centuries apart."""
-
-    def parts(dates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        month, day = dates.astype("datetime64[M]"), dates.astype("datetime64[D]")
-        year = month.astype("datetime64[Y]")
-        return year.astype(int), (month - year).astype(int) * 31 + (day - month).astype(int)
-
-    (year, day), (birth_year, birthday) = parts(at), parts(birth)
-    return year - birth_year - (day < birthday)
 
 
 def _hourly(
