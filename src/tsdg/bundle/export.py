@@ -19,7 +19,7 @@ from tsdg.data.kinds import KINDS
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 from tsdg.learning.inputs import Windows
-from tsdg.methods import Method
+from tsdg.methods import Method, estimators
 from tsdg.methods.plugins import blamed
 from tsdg.runs.recipe import Recipe, Recipes
 from tsdg.runs.record import read
@@ -115,6 +115,10 @@ def export(
 
 
 def _check_method(name: str, variant: str) -> None:
+    if name == estimators.METHOD:
+        raise InputError(
+            f"{variant}: an estimator cannot be exported; choose a variant that trains a network"
+        )
     method = methods.get(name)
     if method.embeds_domain or method.predict is not Method.predict:
         raise InputError(

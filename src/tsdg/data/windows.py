@@ -28,6 +28,7 @@ from tsdg.errors import InputError
 
 SIGNALS, WINDOWS, CARD = "signals.npy", "windows.parquet", "card.json"
 FILES = (SIGNALS, WINDOWS, CARD)
+FEATURES = "features"  # a folder of what was computed from them, see `tsdg.runs.feature_cache`
 
 _NUMBERS = {"start": "int64", "length": "int32", "label": "int16"}
 _TEXTS = ("domain", "recording")
@@ -293,6 +294,8 @@ def _refuse_other_folders(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file; choose another folder for the data set")
     others = {path.name for path in folder.glob("*")} - {*FILES, ".snakemake_timestamp"}
+    if all(path.suffix in (".npy", ".tmp") for path in (folder / FEATURES).glob("*")):
+        others.discard(FEATURES)
     if others:
         raise InputError(
             f"{folder}: holds {sorted(others)[0]}, so it is not a prepared data set to replace; "

@@ -13,7 +13,6 @@ from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
 import numpy as np
-from scipy import fft, ndimage, signal
 
 from tsdg.errors import InputError, nearest
 
@@ -106,10 +105,10 @@ class Envelope:
                 f"envelope: no frequency of a segment of {segment} time steps lies up to `highest`; "
                 "give a higher one or longer segments"
             )
-        kept = fft.fftfreq(length) >= above
+        kept = np.fft.fftfreq(length) >= above
         if not kept.any():
             raise InputError("envelope: `above` is above half the sampling rate; give a lower cut-off")
-        envelope = np.abs(fft.ifft(fft.fft(x) * (2.0 * kept)))
+        envelope = np.abs(np.fft.ifft(np.fft.fft(x) * (2.0 * kept)))
         return _levelled(_log(_welch(envelope, segment)[..., 1 : count + 1], x), self.level, self.smooth)
 
     def band(self, rate: float | None) -> tuple[float, float]:
@@ -142,7 +141,7 @@ class Statistics:
         energy = np.square(centred).sum(-1)
         lags = [lag for lag in LAGS if lag < x.shape[-1]]
         products = [(centred[..., lag:] * centred[..., :-lag]).sum(-1) for lag in lags]
-        power = np.square(np.abs(fft.rfft(centred)))
+        power = np.square(np.abs(np.fft.rfft(centred)))
         columns = [
             mean,
             deviation,
@@ -151,7 +150,7 @@ class Statistics:
             x.max(-1),
             (positive[..., 1:] != positive[..., :-1]).mean(-1),
             *(_share(product, energy) for product in products),
-            _share(power @ fft.rfftfreq(x.shape[-1]), power.sum(-1)),
+            _share(power @ np.fft.rfftfreq(x.shape[-1]), power.sum(-1)),
         ]
         return np.stack(columns, axis=-1)
 
@@ -242,7 +241,9 @@ def _segment(given: int | None, length: int, parts: int = 4) -> int:
 
 def _welch(x: np.ndarray, segment: int) -> np.ndarray:
     """Power ``(..., segment // 2 + 1)`` by frequency."""
-    return signal.welch(x, nperseg=segment, noverlap=segment // 2, window="hann", detrend="constant")[1]
+    from scipy.signal import welch  # which takes its time to load, and a study is checked without
+
+    return welch(x, nperseg=segment, noverlap=segment // 2, window="hann", detrend="constant")[1]
 
 
 def _log(power: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -255,7 +256,9 @@ def _levelled(spectrum: np.ndarray, level: str, smooth: float) -> np.ndarray:
         return spectrum
     if level == "centred":
         return spectrum - spectrum.mean((-2, -1), keepdims=True)
-    return spectrum - ndimage.gaussian_filter1d(spectrum, smooth, axis=-1, mode="nearest")
+    from scipy.ndimage import gaussian_filter1d
+
+    return spectrum - gaussian_filter1d(spectrum, smooth, axis=-1, mode="nearest")
 
 
 def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:

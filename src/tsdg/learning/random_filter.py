@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import fft
 
 SMOOTHNESS = 1 / 240  # of the sampling rate: 50 Hz at 12 kHz
 
@@ -38,7 +37,7 @@ class RandomFilter:
         rate = rate or 1.0
         self.length, self.deviation = length, deviation
         width = (smoothness or SMOOTHNESS * rate) / np.sqrt(2)
-        frequencies = fft.rfftfreq(length, 1 / rate)
+        frequencies = np.fft.rfftfreq(length, 1 / rate)
         centres = np.arange(-3 * width, frequencies[-1] + 4 * width, width)
         bumps = np.exp(-(((frequencies - centres[:, None]) / width) ** 2) / 2)
         self.courses = bumps / np.linalg.norm(bumps, axis=0)  # (weights, frequencies)
@@ -54,4 +53,4 @@ class RandomFilter:
 
     def __call__(self, x: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Filtered windows ``(N, C, T)``, each by its own weights."""
-        return fft.irfft(fft.rfft(x) * self.gains(weights)[:, None], self.length)
+        return np.fft.irfft(np.fft.rfft(x) * self.gains(weights)[:, None], self.length)

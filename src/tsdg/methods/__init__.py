@@ -1,4 +1,4 @@
-"""Training methods by name."""
+"""Training methods by name: those that train networks, and estimators, which a variant describes itself."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tsdg.errors import InputError, nearest
-from tsdg.methods import plugins
+from tsdg.methods import estimators, plugins
 from tsdg.methods.adversarial import CDANN, DANN
 from tsdg.methods.alignment import CORAL, MMD
 from tsdg.methods.base import Method
@@ -21,6 +21,7 @@ from tsdg.methods.mixup import InterdomainMixup
 from tsdg.methods.mldg import MLDG
 from tsdg.methods.mtl import MTL
 from tsdg.methods.rsc import RSC
+from tsdg.methods.search import Distribution
 from tsdg.methods.selective import LearnedConsistency, MetadataConsistency
 from tsdg.methods.vrex import VREx
 
@@ -48,21 +49,44 @@ PLUGINS: dict[str, type[Method]] = {}  # from files and, once they are used, fro
 
 def use_plugins(files: Iterable[str | Path]) -> None:
     """Know the methods of these files, in place of those of other files."""
-    found = plugins.load_files(files, taken=METHODS)
+    found = plugins.load_files(files, taken=[*METHODS, estimators.METHOD])
     PLUGINS.clear()
     PLUGINS.update(found)
 
 
 def get(name: str) -> type[Method]:
-    """Class of a method: the package's, a plug-in file's, or an installed package's."""
+    """Class of a method that trains networks: the package's, a plug-in file's, or an installed package's."""
     known = METHODS | PLUGINS
     if name not in known:
         installed = plugins.installed()
         if name not in installed:
-            names = [*known, *installed]
+            names = [*known, *installed, estimators.METHOD]
             raise InputError(f"unknown method {name!r}{nearest(name, names)}; there are {', '.join(names)}")
         known[name] = PLUGINS[name] = plugins.load_installed(installed[name])
     return known[name]
+
+
+def uses_clusters(name: str) -> bool:
+    """Whether a method, of any kind, uses clusters of domains."""
+    return name != estimators.METHOD and get(name).uses_clusters
+
+
+def options(name: str) -> Mapping[str, Any]:
+    """Options of a method of any kind."""
+    return {} if name == estimators.METHOD else get(name).options
+
+
+def search(row: Mapping[str, Any]) -> Mapping[str, Distribution]:
+    """What the hyperparameters of a variant's method, of any kind, are drawn from.
+
+    Parameters
+    ----------
+    row : mapping
+        The variant's entry in params.yaml.
+    """
+    if row["method"] == estimators.METHOD:
+        return estimators.distributions(row.get("search", {}))
+    return get(row["method"]).search
 
 
 def build(name: str, *, network, domains, classes, hparams, iterations, **settings) -> Method:

@@ -12,6 +12,7 @@ from importlib.util import resolve_name
 from pathlib import Path
 
 from tsdg import methods
+from tsdg.methods import estimators
 
 BESIDE = {
     "tsdg", "tsdg.errors", "tsdg.files", "tsdg.methods", "tsdg.runs.fingerprint", "tsdg.runs.machine",
@@ -25,6 +26,8 @@ def code_fingerprint(method: str, loop: str = "runs.training") -> str:
     Covers the training loop (module `loop`, named without ``tsdg.``), the module of the method's class, and
     what they import; of a plug-in the file, or what the class's module imports of its own package.
     """
+    if method == estimators.METHOD:
+        return modules_fingerprint("runs.estimation")
     return _fingerprint(methods.get(method), loop)  # type: ignore[arg-type]
 
 

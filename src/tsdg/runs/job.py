@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from threadpoolctl import threadpool_limits
 
 from tsdg import methods
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError, nearest
+from tsdg.methods import estimators
 from tsdg.methods.plugins import blamed
+from tsdg.runs import estimation
 from tsdg.runs.current import STAGING
 from tsdg.runs.machine import keep_freed_memory
 from tsdg.runs.recipe import Recipes
@@ -52,7 +55,10 @@ def train_job(
     recipes = Recipes(study, {study.prepared(name): prepared.fingerprint})
     runs = [Run(name, variant, *rest) for rest in product(targets, seeds, draws)]
     job = Job(runs, recipes, out, force=force)
-    if missing := job.missing:
+    missing = job.missing
+    if missing and config["method"] == estimators.METHOD:
+        _fit(prepared, data, missing, config, recipes, job, threads)
+    elif missing:
         chosen = _device(device or study.params["device"], threads)
         print(
             f"{variant} on {chosen.type}: {len(missing)} run(s) of {config['iterations']} iterations, "
@@ -66,6 +72,28 @@ def train_job(
                 device=chosen, progress=progress, finished=job.keep,
             )  # fmt: skip
     return job.finish()
+
+
+def _fit(
+    prepared: WindowedDataset,
+    folder: Path,
+    runs: Sequence[Run],
+    config: Mapping[str, Any],
+    recipes: Recipes,
+    job: Job,
+    threads: int,
+) -> None:
+    """Fit an estimator for each run, on the CPU."""
+    _device("cpu", threads)
+    print(
+        f"{runs[0].variant}, {config['estimator']}, on cpu: {len(runs)} run(s); records go to {job.out}",
+        flush=True,
+    )
+    with threadpool_limits(threads), Report(len(runs), 1) as progress:
+        estimation.train(
+            prepared, runs, config, [recipes.of(run).hparams for run in runs],
+            folder=folder, progress=progress, finished=job.keep,
+        )  # fmt: skip
 
 
 def _check_targets(targets: Sequence[str], dataset: str, domains: Sequence[str]) -> None:

@@ -16,6 +16,7 @@ from tsdg.data import toy
 from tsdg.data.kinds import KINDS
 from tsdg.data.windows import CARD, WindowedDataset, write
 from tsdg.errors import InputError, nearest
+from tsdg.methods import estimators
 from tsdg.runs.current import CurrentRecords
 from tsdg.runs.record import read
 from tsdg.study.jobs import TrainingJob, training_jobs
@@ -135,7 +136,10 @@ def recorded_rates(study: Study, tables: dict[str, list[Run]], folder: Path) -> 
             record = read(path)
         except InputError:
             continue
-        if all(record.config.get(k) == configs[key].get(k) for k in ("method", "backbone", "batch_size")):
+        if all(
+            record.config.get(k) == configs[key].get(k)
+            for k in ("method", "backbone", "batch_size", "estimator", "features")
+        ):
             timing = record.timing
             seconds.setdefault(key, []).append(timing.seconds_per_iteration / timing.runs_at_once)
     return {key: median(values) for key, values in seconds.items()}
@@ -187,14 +191,22 @@ def _iteration(study: Study, folder: Path, runs: Sequence[Run], device: torch.de
     import torch
 
     from tsdg.learning.inputs import Windows
+    from tsdg.runs.estimation import Fitting
     from tsdg.runs.training import Trainer
 
     on_gpu = device.type == "cuda"
     block = 10 if on_gpu else 1  # iterations between two looks at the clock, for which a GPU has to wait
     iterations = (WARM_UP + MEASURED) * block
     config = study.config(runs[0].dataset, runs[0].variant)
-    config |= {"iterations": iterations, "evaluate_every": iterations}
     dataset = WindowedDataset.load(folder)
+    if config["method"] == estimators.METHOD:
+        first = runs[0]
+        fitting = Fitting(
+            dataset, Windows(dataset), config,
+            target=first.target, seed=first.seed, hparams=study.hparams(first),
+        )  # fmt: skip
+        return fitting.train().seconds * len(runs)
+    config |= {"iterations": iterations, "evaluate_every": iterations}
     trainer = Trainer(
         dataset, Windows(dataset, device), config,
         targets=[run.target for run in runs],

@@ -97,8 +97,7 @@ def train(
             dataset, windows, config,
             targets=[run.target for run in pack], seeds=[run.seed for run in pack], hparams=values,
         )  # fmt: skip
-        names = [f"{run.variant} target {run.target} seed {run.seed} draw {run.draw}" for run in pack]
-        for r, result in enumerate(trainer.train(progress, names)):
+        for r, result in enumerate(trainer.train(progress, [run.words for run in pack])):
             record = recorded(pack[r], config, values[r], dataset, device, result)
             finished(pack[r], record)
             records.append(record)

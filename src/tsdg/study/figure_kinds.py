@@ -53,13 +53,13 @@ def _two_rows(where: str, options: Mapping[str, Any], method: Mapping[str, str])
 
 def _learns_neighbours(where: str, options: Mapping[str, Any], method: Mapping[str, str]) -> None:
     name = method[options["variant"]]
-    if "neighbour" not in methods.get(name).options:
+    if "neighbour" not in methods.options(name):
         raise InputError(f"{where}.variant: {options['variant']} learns no neighbours ({name})")
 
 
 def _has_clusters(where: str, options: Mapping[str, Any], method: Mapping[str, str]) -> None:
     for row, name in method.items():
-        if not methods.get(name).uses_clusters:
+        if not methods.uses_clusters(name):
             raise InputError(f"{where}: row {row} of its tables has no clusters, which it counts")
 
 

@@ -11,6 +11,7 @@ from tsdg import methods
 from tsdg.data import paper
 from tsdg.data.kinds import KINDS
 from tsdg.errors import InputError, check_known, nearest
+from tsdg.methods import estimators
 from tsdg.methods.search import Distribution
 from tsdg.study import clusters
 from tsdg.study.figure_kinds import FIGURE_KINDS
@@ -76,6 +77,10 @@ def _dataset(study: Study, name: str) -> None:
 
 
 def _variant(where: str, row: Tree) -> None:
+    if row["method"] == estimators.METHOD:
+        with _at(where):
+            estimators.check(row)
+        return
     with _at(where):
         method = methods.get(row["method"])
         methods.check_options(row["method"], row.get("options", {}))
@@ -103,6 +108,8 @@ def _toy(study: Study) -> None:
     if "toy" in study.datasets:
         raise InputError("datasets.toy: the toy study's records have that name; choose another")
     for name, row in study.toy["variants"].items():
+        if row["method"] == estimators.METHOD:
+            raise InputError(f"toy.variants.{name}.method: the toy study trains networks; choose another")
         _variant(f"toy.variants.{name}", row)
         if methods.get(row["method"]).uses_clusters and "clusters" not in row:
             raise InputError(f"toy.variants.{name}: {row['method']} needs clusters, e.g. [[A, B], [C]]")

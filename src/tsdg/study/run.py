@@ -47,6 +47,11 @@ class Run:
         """What runs are sorted by."""
         return self.dataset, self.variant, self.target, self.seed, draw_order(self.draw)
 
+    @property
+    def words(self) -> str:
+        """What the run is called in a log."""
+        return f"{self.variant} target {self.target} seed {self.seed} draw {self.draw}"
+
     def __lt__(self, other: "Run") -> bool:
         return self.order < other.order
 

@@ -20,6 +20,7 @@ from tsdg import methods
 from tsdg.data import toy
 from tsdg.data.own.backbone import backbone
 from tsdg.errors import InputError, check_known
+from tsdg.methods import estimators
 from tsdg.methods.search import Distribution, draw
 from tsdg.study import clusters, references
 from tsdg.study.figure_kinds import FIGURE_KINDS
@@ -178,6 +179,8 @@ class Study:
     def config(self, dataset: str, variant: str) -> Tree:
         """Everything that decides a variant's trainings on a data set, but target, seed and draw."""
         row = self.row(dataset, variant)
+        if row["method"] == estimators.METHOD:
+            return {**self._estimator_config(dataset, row), "protocol": self.params["protocol"]}
         method = methods.get(row["method"])
         shared = {
             "method": row["method"],
@@ -214,6 +217,22 @@ class Study:
             **self.training,
         }
 
+    def _estimator_config(self, dataset: str, row: Tree) -> Tree:
+        """Settings of an estimator, of which those of network training decide nothing."""
+        data = self.dataset(dataset)
+        return {
+            "method": row["method"],
+            "estimator": row["estimator"],
+            "arguments": row.get("arguments", {}),
+            "features": row["features"],
+            "random_filter": row.get("random_filter"),
+            "domains": list(data["domains"]),
+            "split": data["split"],
+            "standardize": data.get("standardize"),
+            "validation_fraction": self.training["validation_fraction"],
+            "iterations": 1,
+        }
+
     def _toy_config(self, row: Tree) -> Tree:
         """Settings of the study's training; what a protocol changes of them is not meant for toy data."""
         given = row["clusters"] if methods.get(row["method"]).uses_clusters else None
@@ -229,7 +248,7 @@ class Study:
         """Hyperparameters of a variant that are searched: those without a value of their own."""
         row = self.variant(variant)
         own = row.get("hparams", {})
-        search = methods.get(row["method"]).search
+        search = methods.search(row)
         return {name: d for name, d in search.items() if name not in own and not d.constant}
 
     def draws(self, variant: str) -> list[int | str]:
@@ -248,15 +267,15 @@ class Study:
         return self._drawn(self.row(dataset, variant), number)
 
     def _drawn(self, row: Tree, number: int | str) -> dict[str, float]:
-        search = methods.get(row["method"]).search
-        drawn = draw(search, number, seed=self.params["seed"], method=row["method"])
+        drawn = draw(methods.search(row), number, seed=self.params["seed"], method=row["method"])
         return drawn | row.get("hparams", {})
 
     def hparams_rule(self, dataset: str, variant: str) -> Tree:
         """What the hyperparameters of all draws follow from: a variant's own, and the seed of those drawn."""
         drawn = dataset != toy.NAME and self.protocol.draws != "fixed" and self.search(variant)
-        own = self.row(dataset, variant).get("hparams", {})
-        return {"own": own, "seed": self.params["seed"] if drawn else None}
+        row = self.row(dataset, variant)
+        rule = {"own": row.get("hparams", {}), "seed": self.params["seed"] if drawn else None}
+        return rule | ({"search": row["search"]} if "search" in row else {})
 
     def hparams_table(self) -> pd.DataFrame:
         """Hyperparameters of every variant and draw of the protocol: columns variant, draw, hparam, value."""

@@ -1,0 +1,75 @@
+"""Features of all windows of a prepared data set, computed once and kept beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from tsdg.data.windows import FEATURES, WindowedDataset
+from tsdg.errors import InputError
+from tsdg.files import atomic
+from tsdg.learning.features import Features, Spec
+from tsdg.runs.fingerprint import modules_fingerprint
+
+BLOCK = 256  # windows in memory at a time
+
+Of = Callable[[np.ndarray], np.ndarray]
+
+
+def in_blocks(of: Of, windows: Of, rows: np.ndarray) -> np.ndarray:
+    """Features of some windows, of which few are in memory at a time.
+
+    Parameters
+    ----------
+    of : callable
+        Gives the features ``(n, F)`` of windows ``(n, C, T)``.
+    windows : callable
+        Gives the windows of rows ``(n,)`` of the windows table.
+    rows : (N,) of int
+    """
+    blocks = np.split(rows, range(BLOCK, len(rows), BLOCK))
+    return np.concatenate([of(windows(block)) for block in blocks])
+
+
+def cached(dataset: WindowedDataset, folder: Path, spec: Spec, windows: Of) -> np.ndarray:
+    """Features ``(N, F)`` of all windows of a data set, read from its folder or written there first.
+
+    A file is named by the fingerprint of data, specification and code. Jobs that look for the same file at
+    the same time may each write it, whole and alike. Where nothing can be written, features stay in memory.
+
+    Parameters
+    ----------
+    dataset : WindowedDataset
+    folder : Path
+        Of the prepared data set.
+    spec : str, mapping or sequence
+        See `tsdg.learning.features`.
+    windows : callable
+        See `in_blocks`.
+    """
+    text = json.dumps([dataset.fingerprint, spec, modules_fingerprint("learning.features")])
+    path = folder / FEATURES / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.npy"
+    features = Features(spec, dataset.card.get("sampling_rate"))
+    if not path.exists():
+        try:
+            with atomic(path) as temporary:
+                _write(temporary, features, windows, len(dataset.windows))
+        except OSError:
+            return in_blocks(features, windows, np.arange(len(dataset.windows)))
+    try:
+        return np.load(path, mmap_mode="r")
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: unreadable ({error}); delete it, and it is made again") from None
+
+
+def _write(path: Path, features: Features, windows: Of, count: int) -> None:
+    width = features(windows(np.arange(1))).shape[1]
+    out = np.lib.format.open_memmap(path, mode="w+", dtype=np.float64, shape=(count, width))
+    for start in range(0, count, BLOCK):
+        rows = np.arange(start, min(start + BLOCK, count))
+        out[rows] = features(windows(rows))
+    out.flush()
