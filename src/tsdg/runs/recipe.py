@@ -10,13 +10,14 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tsdg.data import toy
 from tsdg.errors import InputError
 from tsdg.runs.fingerprint import code_fingerprint
+from tsdg.runs.writing import plain
 from tsdg.study.run import Run, run_path
 
 if TYPE_CHECKING:
@@ -44,11 +45,11 @@ class Recipe:
     code: str
     data: str | None = None
 
-    @cached_property
+    @property
     def settings(self) -> dict[str, Any]:
-        """What of the study decides, as JSON gives it back."""
+        """What of the study decides."""
         config = {key: value for key, value in self.config.items() if key != "protocol"}
-        return json.loads(json.dumps({"config": config, "hparams": dict(self.hparams)}))
+        return {"config": config, "hparams": dict(self.hparams)}
 
     @property
     def text(self) -> str:
@@ -68,6 +69,8 @@ class Recipe:
 
 def _difference(own: Any, recorded: Any, place: str = "") -> str | None:
     """The first place where two trees differ, in words."""
+    if own == recorded:
+        return None
     if isinstance(own, dict) and isinstance(recorded, dict):
         for key in sorted({*own, *recorded}):
             inner = f"{place}.{key}" if place else key
@@ -75,8 +78,7 @@ def _difference(own: Any, recorded: Any, place: str = "") -> str | None:
                 return f"{'the record' if key in own else 'the study'} has no {inner}"
             if found := _difference(own[key], recorded[key], inner):
                 return found
-        return None
-    return None if own == recorded else f"{place} was {recorded!r:.40} and is {own!r:.40}"
+    return f"{place} was {recorded!r:.40} and is {own!r:.40}"
 
 
 class Recipes:
@@ -91,7 +93,7 @@ class Recipes:
 
     def __init__(self, study: Study, data: Mapping[str, str] | None = None):
         self.study, self.data = study, data or {}
-        self._configs: dict[tuple[str, str], dict[str, Any]] = {}
+        self._drafts: dict[tuple[str, str, int | str], Recipe] = {}
 
     def of(self, run: Run) -> Recipe:
         """The recipe of a run."""
@@ -100,8 +102,12 @@ class Recipes:
 
     def of_draw(self, dataset: str, variant: str, draw: int | str) -> Recipe:
         """The recipe of a draw on prepared data, whatever the target and seed."""
-        hparams = self.study.hparams_of(dataset, variant, draw)
-        return self._recipe(dataset, variant, hparams, self.data.get(self.study.prepared(dataset)))
+        key = dataset, variant, draw
+        if key not in self._drafts:
+            hparams = self.study.hparams_of(dataset, variant, draw)
+            data = self.data.get(self.study.prepared(dataset))
+            self._drafts[key] = self._recipe(dataset, variant, hparams, data)
+        return self._drafts[key]
 
     def of_variant(self, dataset: str, variant: str) -> Recipe:
         """The recipe of all of a variant's runs, data aside: it knows no number of seeds and draws."""
@@ -114,10 +120,7 @@ class Recipes:
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def _recipe(self, dataset: str, variant: str, hparams: Mapping[str, Any], data: str | None) -> Recipe:
-        key = dataset, variant
-        if key not in self._configs:
-            self._configs[key] = self.study.config(*key)
-        config = self._configs[key]
+        config = plain(self.study.config(dataset, variant))
         return Recipe(config, hparams, code_fingerprint(config["method"], self.study.loop(dataset)), data)
 
 
