@@ -26,10 +26,10 @@ from tsdg.files import write_text
 from tsdg.results.document import LATEX
 from tsdg.runs.fingerprint import modules_fingerprint
 from tsdg.runs.recipe import Recipes
-from tsdg.study.jobs import RECORDS, TrainingRule, training_rules
+from tsdg.study.jobs import TrainingRule, training_rules
 from tsdg.study.layout import text
 from tsdg.study.names import TOY_FIGURES, TOY_TABLES
-from tsdg.study.run import Run, parse_run_path, run_path
+from tsdg.study.run import RECORDS, Run, parse_run_path, run_path
 from tsdg.study.study import Study
 
 # Modules behind what is made of records, named without ``tsdg.``.

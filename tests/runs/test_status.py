@@ -101,7 +101,9 @@ def test_the_states(project, params, held, capsys):
 
     # An outdated record is to be made again, whatever the log of its job says.
     record(study, learned_a, runs, iterations=5)
-    assert counted()[:2] == (0, [4, 1, 1, 0, 0, 2])
+    code, numbers, out = counted()
+    assert (code, numbers) == (0, [4, 1, 1, 0, 0, 2])
+    assert "     1 config.iterations was 5 and is 6" in out
 
     path = runs / run_path(learned_d)
     path.parent.mkdir(parents=True)

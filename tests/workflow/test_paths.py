@@ -8,8 +8,8 @@ import yaml
 from tiny import STUDY, Workflow
 
 from tiny_study import TOY
-from tsdg.study.jobs import LOGS, RECORDS, training_jobs
-from tsdg.study.run import run_path
+from tsdg.study.jobs import training_jobs
+from tsdg.study.run import LOGS, RECORDS, run_path
 from tsdg.study.study import Study
 
 

@@ -6,7 +6,7 @@ from inspect import signature
 from pathlib import Path
 
 from tsdg.errors import InputError
-from tsdg.study.jobs import LOGS, RECORDS
+from tsdg.study.run import LOGS, RECORDS
 from tsdg.workflow import Workflow, after_failure, code, configured, toy_seeds, training_runs, written
 
 # `tsdg` is found beside the Python that runs Snakemake, activated or not.

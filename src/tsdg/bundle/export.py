@@ -24,7 +24,7 @@ from tsdg.methods.plugins import blamed
 from tsdg.runs.recipe import Recipe, Recipes
 from tsdg.runs.record import read
 from tsdg.runs.training import Progress, Result, Trainer, choose_device
-from tsdg.study.run import draw_order, run_path
+from tsdg.study.run import RECORDS, draw_order, run_path
 from tsdg.study.study import Study
 
 TEMPERATURES = (0.05, 20.0)
@@ -49,7 +49,7 @@ def export(
     variant: str,
     draw: int | str | None = None,
     seed: int = 0,
-    runs: Path = Path("results/runs"),
+    runs: Path = Path(RECORDS),
     device: str | None = None,
     progress: Progress | None = None,
     say: Callable[[str], None] = lambda text: None,

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from tsdg.errors import InputError
+from tsdg.study.run import RECORDS
 
 if TYPE_CHECKING:
     from tsdg.study.study import Study
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
-PARAMS, RUNS, DATA = Path("params.yaml"), Path("results/runs"), Path("results/data")
+PARAMS, RUNS, DATA = Path("params.yaml"), Path(RECORDS), Path("results/data")
 STUDY_OPTIONS = """
 The study is read from params.yaml; --set key=value overrides a value of it, e.g. --set iterations=100 or
 --set datasets.bearings.split=blocked.

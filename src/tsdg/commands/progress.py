@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from tsdg.commands.arguments import DATA, PARAMS, RUNS, Commands, check_runs, command, load_study, positive
+from tsdg.study.run import LOGS
 
 
 def add(commands: Commands) -> None:
@@ -22,7 +23,7 @@ def add(commands: Commands) -> None:
         commands, "status", _status, "say what is done, running, failed, diverged and waiting", study=True
     )
     status.epilog = "Ends with 1 if anything failed, with 0 otherwise."
-    status.add_argument("--logs", type=Path, default=Path("logs/train"), help="folder of the trainings' logs")
+    status.add_argument("--logs", type=Path, default=Path(LOGS), help="folder of the trainings' logs")
     for sub in (plan, status):
         sub.add_argument(
             "tables", nargs="*", metavar="TABLE",

@@ -5,7 +5,7 @@ from pathlib import Path
 from tsdg.errors import InputError
 from tsdg.runs.recipe import Recipes, prepared_fingerprints
 from tsdg.runs.record import Record, read
-from tsdg.study.run import Run, run_path
+from tsdg.study.run import RECORDS, Run, run_path
 from tsdg.study.study import Study
 
 STAGING = ".finished"  # below the records: runs of packs that are not done
@@ -27,7 +27,7 @@ class CurrentRecords:
         The card of a prepared data set is damaged.
     """
 
-    def __init__(self, study: Study, runs: Path = Path("results/runs"), data: Path = Path("results/data")):
+    def __init__(self, study: Study, runs: Path = Path(RECORDS), data: Path = Path("results/data")):
         self.runs, self.data = runs, data
         self.recipes = Recipes(study, prepared_fingerprints(study, data))
 
@@ -53,3 +53,8 @@ class CurrentRecords:
     def current(self, run: Run, record: Record) -> bool:
         """Whether a record is what training this run now would give."""
         return self.recipes.of(run).difference(record.recipe) is None
+
+    def outdated(self, run: Run) -> str | None:
+        """How the record in the run's place differs from what training would give now, if it is there and does."""
+        place = self.runs / run_path(run)
+        return self.recipes.of(run).difference(read(place, run).recipe) if place.exists() else None

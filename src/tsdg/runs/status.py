@@ -16,6 +16,7 @@ waiting
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -31,7 +32,7 @@ from tsdg.study.run import Run, run_path
 from tsdg.study.study import Study
 
 STATES = ("done", "diverged", "running", "failed", "waiting")
-SHOWN = 5  # failures that are shown in full
+SHOWN = 5  # failures that are shown in full, and reasons
 
 
 class Failure(NamedTuple):
@@ -43,10 +44,11 @@ class Failure(NamedTuple):
 
 
 class Status(NamedTuple):
-    """States of runs, and what failed."""
+    """States of runs, what failed, and how many records are outdated in what way."""
 
     states: dict[Run, str]
     failures: list[Failure]
+    outdated: Counter[str]
 
     def table(self, tables: dict[str, list[Run]]) -> pd.DataFrame:
         """Runs in each state: a row a table, the last for all."""
@@ -79,7 +81,7 @@ def status(
     """
     wanted = {run for runs in tables.values() for run in runs}
     states: dict[Run, str] = {}
-    failures = []
+    failures, outdated = [], Counter[str]()
     for job in training_jobs(study):
         log = logs / f"{job.log}.log"
         open_ = []
@@ -93,6 +95,8 @@ def status(
                 continue
             if record is None:
                 open_.append(run)
+                if why := found.outdated(run):
+                    outdated[why] += 1
             else:
                 states[run] = "done" if record.finished else "diverged"
         if open_:
@@ -102,7 +106,7 @@ def status(
                 failures.append(
                     Failure(str(log), joblog.tail(log), _command(study, found, job.runs, options))
                 )
-    return Status(states, failures)
+    return Status(states, failures, outdated)
 
 
 def _state(log: str, record: Path) -> str:
@@ -122,6 +126,9 @@ def _command(study: Study, found: CurrentRecords, runs: Sequence[Run], options: 
 def text(seen: Status, tables: dict[str, list[Run]]) -> str:
     """The status for people."""
     lines = [seen.table(tables).to_string(index=False)]
+    if seen.outdated:
+        lines += ["", f"{seen.outdated.total()} records are outdated and will be trained again:"]
+        lines += [f"{count:6} {why}" for why, count in seen.outdated.most_common(SHOWN)]
     for failure in seen.failures[:SHOWN]:
         lines += ["", f"Failed: {failure.what}", *(f"    {line}" for line in failure.lines)]
         lines += [f"  again: {failure.again}"]

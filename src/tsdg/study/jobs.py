@@ -12,13 +12,11 @@ from tsdg.data import toy
 from tsdg.study.run import RECORD, Run, draw_name, filled
 from tsdg.study.study import Study
 
-RECORDS = "results/runs"
-LOGS = "logs/train"
 TOY_SEEDS = 5  # of the toy study in one job, of which starting Python is a small part
 
 
 class TrainingJob(NamedTuple):
-    """A job: its log, below `LOGS` and without ``.log``, and its runs, all of one variant."""
+    """A job: its log, below `tsdg.study.run.LOGS` and without ``.log``, and its runs, all of one variant."""
 
     log: str
     runs: tuple[Run, ...]
@@ -34,7 +32,7 @@ class TrainingRule:
     datasets, variants : tuple of str
         Those that it can train.
     records : tuple of str
-        What each job makes, below `RECORDS`; what its jobs differ in stands in braces, as in `RECORD`.
+        What each job makes, below `tsdg.study.run.RECORDS`; what jobs differ in stands in braces.
     log : str
         Of each job, likewise, see `TrainingJob`.
     groups : tuple of tuple of Run

@@ -7,6 +7,8 @@ from pathlib import PurePath
 
 from tsdg.errors import InputError
 
+RECORDS = "results/runs"  # folder
+LOGS = "logs/train"  # of the jobs that train
 RECORD = "{dataset}/{variant}/{target}/seed{seed}/{draw}.json"
 
 
