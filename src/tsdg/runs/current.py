@@ -55,6 +55,6 @@ class CurrentRecords:
         return self.recipes.of(run).difference(record.recipe) is None
 
     def outdated(self, run: Run) -> str | None:
-        """How the record in the run's place differs from what training would give now, if it is there and does."""
+        """In what the record in the run's place differs from one of today, if it is there and does."""
         place = self.runs / run_path(run)
         return self.recipes.of(run).difference(read(place, run).recipe) if place.exists() else None
