@@ -6,8 +6,8 @@ import pytest
 
 from tsdg.errors import InputError
 from tsdg.results import document
-from tsdg.results.tables import document as table
-from tsdg.results.tables import row
+from tsdg.results.latex import document as table
+from tsdg.results.latex import row
 
 
 def test_the_document_holds_the_tables_in_order(tmp_path):

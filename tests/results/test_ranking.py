@@ -121,3 +121,20 @@ def test_a_method_without_any_value_is_left_out_and_named(tables, tmp_path):
     assert words[0].startswith("Average ranks (Accuracy) of 2 methods over 7 targets")
     assert "Without a value on any target, and left out: c." in words
     assert critical_difference(ranking, shape, words, tmp_path)
+
+
+def test_the_diagram_names_every_method_and_joins_those_not_told_apart(tmp_path, monkeypatch):
+    names = [f"method {k}" for k in range(9)]
+    values = blocks(np.random.default_rng(0).normal(np.arange(9) // 5, 0.3, (14, 9)), names)
+    ranking = rank(values, higher_is_better=False)
+    drawn = []
+    module = "tsdg.results.figures.critical_difference"
+    monkeypatch.setattr(f"{module}.save", lambda figure, *_: drawn.append(figure) or [])
+    critical_difference(ranking, layout(names, panel("one", "1"), ours=names[:1]), [], tmp_path)
+    [ax] = drawn[0].axes
+    bars = [list(line.get_xdata()) for line in ax.lines if line.get_linewidth() == 2]
+    assert max(map(len, bars)) == 5
+    texts = {text.get_text().strip() for text in ax.texts}
+    best = ranking.average.idxmin()
+    assert f"{best}  {ranking.average.min():.2f}" in texts
+    assert len(texts) == 9

@@ -1,53 +1,17 @@
 import re
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-import layouts
+from golden import GOLDEN, ONE_SEED, layout, selected
 from layouts import panel
 from synthetic_records import grid, save
-from tsdg.data import paper
-from tsdg.errors import InputError
-from tsdg.results import tables
+from tsdg.results import captions, tables
+from tsdg.results.numbers import summarise
 from tsdg.results.selection import select
 from tsdg.study.layout import Protocol
 from tsdg.study.run import Run
-
-ONE_SEED = replace(layouts.PAPER, seeds=1)
-
-
-def layout(rows=("ours", "erm", "irm"), targets="PQ", metrics=("accuracy", "ece"), panels=None, **changes):
-    names = {"erm": "ERM", "ours": "Ours_{λ}"}
-    defaults = {
-        "labels": {row: label for row, label in names.items() if row in rows},
-        "ours": ["ours"],
-        "caption": "Toy.",
-    }
-    return layouts.layout(rows, *(panels or [panel("toy", targets, metrics)]), **defaults | changes)
-
-
-def selected(folder, accuracies, seeds=3, **facts):
-    """Runs of one draw: {(variant, target): one accuracy a seed; None: diverged; absent seeds: missing}."""
-    runs = grid(
-        dict.fromkeys(v for v, _ in accuracies), dict.fromkeys(t for _, t in accuracies), range(seeds), [0]
-    )
-    for (variant, target), values in accuracies.items():
-        for seed, value in enumerate(values):
-            run = Run("toy", variant, target, seed, 0)
-            save(folder, run, ((100, 0.5, value or 0, 0.1),), diverged=value is None, **facts)
-    return select(runs, folder)
-
-
-GOLDEN = {
-    ("erm", "P"): (0.70, 0.72, 0.74),
-    ("erm", "Q"): (0.50, 0.60, 0.70),
-    ("irm", "P"): (0.80, 0.80, 0.80),
-    ("irm", "Q"): (0.10, 0.10, 0.10),
-    ("ours", "P"): (0.8001, 0.8001, 0.8001),
-    ("ours", "Q"): (0.90, 0.91, 0.92),
-}
 
 
 def tabular(tex):
@@ -87,15 +51,6 @@ def test_the_golden_table(tmp_path):
     assert "Toy. Protocol paper: 3 seeds, 20 hyperparameter draws, 3,000 iterations. Best in" in text
 
 
-@pytest.mark.parametrize("metric", ["accuracy", "nll"])  # the helper's NLL is 2 - accuracy: lower is better
-def test_what_prints_alike_ranks_alike_and_the_next_print_is_second(tmp_path, metric):
-    values = {"erm": 0.4, "irm": 0.6, "ours": 0.5996, "rsc": 0.6, "dann": 0.3}
-    runs = selected(tmp_path, {(variant, "P"): [value] for variant, value in values.items()}, seeds=1)
-    shape = layout(list(values), "P", [metric], labels={}, ours=[], protocol=ONE_SEED)
-    table = tables.summarise(runs, shape)
-    assert table[table.target == "P"]["rank"].fillna(0).tolist() == [2, 1, 1, 1, 0]
-
-
 @pytest.mark.parametrize("arrange", ["beneath", "beside"])
 def test_latex_is_well_formed(tmp_path, arrange):
     one = selected(tmp_path, GOLDEN)
@@ -131,7 +86,7 @@ def test_gaps_are_marked_and_named(tmp_path):
     assert rows["ERM"][0] == [r"\textbf{72.0}", r"\underline{55.0}$^\dagger$", r"\textbf{63.5}$^\dagger$"]
     assert rows["irm"][0] == ["--", "--", "--"]
     assert rows[r"Ours\_\{$\lambda$\}"][0] == ["div.", r"\textbf{91.0}", "--"]
-    words = tables.caption(runs, layout(protocol=quick))
+    words = captions.caption(runs, layout(protocol=quick))
     assert (
         "Reduced protocol quick: 3 seeds, 1 hyperparameter draw, 100 iterations (the paper: 3 seeds, 20"
         in words
@@ -141,8 +96,8 @@ def test_gaps_are_marked_and_named(tmp_path):
     assert "Diverged runs: Ours_{λ} at P (seed 0; seed 1; seed 2)." in words
     assert "No average where a target has no result (irm, Ours_{λ})." in words
     assert "†" in words
-    assert "Under another protocol: ERM (quick), Ours_{λ} (quick)." in tables.caption(runs, layout())
-    table = tables.summarise(runs, layout()).set_index(["variant", "target", "metric"])
+    assert "Under another protocol: ERM (quick), Ours_{λ} (quick)." in captions.caption(runs, layout())
+    table = summarise(runs, layout()).set_index(["variant", "target", "metric"])
     average = table.loc["erm", "Average", "accuracy"]
     assert (average["n"], average["missing"]) == (2, "Q (seed 2)")
     assert np.isnan(table.loc["ours", "Average", "accuracy"]["mean"])
@@ -154,10 +109,21 @@ def test_many_gaps_are_counted_and_lost_draws_are_gaps(tmp_path):
         save(tmp_path, Run("toy", "erm", target, 0, 0))
     runs = select(grid(["erm"], targets, [0], [0, 1]), tmp_path)
     shape = layout(["erm"], targets, ours=[], protocol=ONE_SEED)
-    words = tables.caption(runs, shape)
+    words = captions.caption(runs, shape)
     assert "Missing runs: targets concerned: ERM 6 of 6; each is listed in the csv file." in words
-    table = tables.summarise(runs, shape)
+    table = summarise(runs, shape)
     assert (table[table.target != "Average"]["missing"] == "seed 0: 1 of 2 draws").all()
+
+
+def test_a_lost_draw_marks_its_mean_and_the_average(tmp_path):
+    expected = grid(["erm"], "PQ", [0], [0, 1])
+    for run in expected[1:]:
+        save(tmp_path, run, ((100, 0.5, 0.7),))
+    runs = select(expected, tmp_path)
+    text = tables.render("toy", runs, layout(["erm"], ours=[], protocol=ONE_SEED), tmp_path)[1].read_text()
+    assert body(text)["ERM"][0] == [r"\textbf{70.0}$^\dagger$", r"\textbf{70.0}", r"\textbf{70.0}$^\dagger$"]
+    assert "Missing runs: ERM at P (seed 0: 1 of 2 draws)." in text
+    assert r"$^\dagger$ Mean of what there is, not of all seeds and draws." in text
 
 
 def test_a_seed_that_diverged_marks_the_mean_of_the_others(tmp_path):
@@ -173,7 +139,7 @@ def test_a_diverged_draw_among_others_is_told_but_not_marked(tmp_path):
     save(tmp_path, Run("toy", "erm", "P", 0, 1))
     runs = select(grid(["erm"], ["P"], [0], [0, 1]), tmp_path)
     shape = layout(["erm"], "P", ours=[], protocol=ONE_SEED)
-    words = tables.caption(runs, shape)
+    words = captions.caption(runs, shape)
     assert "Diverged runs: ERM at P (seed 0: 1 of 2 draws)." in words
     assert "†" not in words
 
@@ -181,7 +147,7 @@ def test_a_diverged_draw_among_others_is_told_but_not_marked(tmp_path):
 def test_an_undefined_metric_is_explained(tmp_path):
     runs = selected(tmp_path, GOLDEN)
     shape = layout(metrics=["accuracy", "auc"])
-    assert "AUC is undefined for P, Q" in tables.caption(runs, shape)
+    assert "AUC is undefined for P, Q" in captions.caption(runs, shape)
     text = tables.render("toy", runs, shape, tmp_path)[1].read_text()
     assert body(text)["ERM"][1] == ["--"] * 3
 
@@ -207,33 +173,8 @@ def test_comparison_with_the_paper(tmp_path):
     assert "Missing runs: ours-learned (all)." in text
 
 
-def test_the_papers_sample_sizes_add_up():
-    bearings = paper.numbers("bearings-samples")
-    assert bearings.groupby("target")["value"].sum().to_dict() == dict.fromkeys("ABCDEFGH", 4000)
-    assert paper.numbers("mimic3-samples")["value"].sum() == 164 + 625 + 1179 + 495
-    with pytest.raises(InputError, match="bearings, bearings-samples"):
-        paper.numbers("hhar")
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"rows": [], "ours": []}, "needs rows"),
-        ({"targets": []}, "toy: a panel needs targets and metrics"),
-        ({"metrics": ["acc"]}, "acc unknown; known are accuracy"),
-        ({"ours": ["dann"]}, "dann must be among rows"),
-        ({"panels": [panel("a", "PQ"), panel("a", "PQ")]}, "a data set can have one panel"),
-        ({"panels": [panel("a", "PQ"), panel("b", "PQ", ["ece", "nll"])]}, "equally many metrics"),
-        ({"arrange": "above"}, "neither 'beneath' nor 'beside'"),
-    ],
-)
-def test_a_wrong_layout_is_refused(changes, message):
-    with pytest.raises(InputError, match=message):
-        layout(**changes)
-
-
 def test_few_windows_are_told(tmp_path, monkeypatch):
     runs = selected(tmp_path, GOLDEN)
-    assert "Few windows" not in tables.caption(runs, layout())
-    monkeypatch.setattr(tables, "FEW", 101)
-    assert "Few windows to test on: P 100, Q 100." in tables.caption(runs, layout())
+    assert "Few windows" not in captions.caption(runs, layout())
+    monkeypatch.setattr(captions, "FEW", 101)
+    assert "Few windows to test on: P 100, Q 100." in captions.caption(runs, layout())

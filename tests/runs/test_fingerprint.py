@@ -177,7 +177,7 @@ def test_every_module_behind_a_method_counts(name, monkeypatch):
         ("data.own.prepare", "tsdg.data.own.recordings"),
         ("data.hhar.prepare", "tsdg.data.windows"),
         ("data.mimic3.prepare", "tsdg.data.simulated"),
-        ("results.figures.accuracy", "tsdg.results.tables"),
+        ("results.figures.accuracy", "tsdg.results.numbers"),
     ],
 )
 def test_every_module_behind_another_result_counts(name, one, monkeypatch):

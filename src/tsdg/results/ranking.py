@@ -17,13 +17,17 @@ import pandas as pd
 from scipy import stats
 
 from tsdg.errors import InputError
-from tsdg.results.tables import document, escape, notes, row, summarise, write
+from tsdg.results.best import LEGEND, marked, places
+from tsdg.results.captions import notes
+from tsdg.results.latex import document, escape, ruled
+from tsdg.results.numbers import summarise
+from tsdg.results.tables import write
 from tsdg.study.layout import AVERAGE, Layout
 from tsdg.study.metric import METRICS
 
 ALPHA = 0.05
-METHODS = 3  # fewer have no ranking to test
-BLOCKS = 6  # of fewer, no signed-rank test of a pair can reach 5%: 2 / 2^5 is more
+FEWEST_METHODS = 3  # fewer have no ranking to test
+FEWEST_BLOCKS = 6  # of fewer, no signed-rank test of a pair can reach 5%: 2 / 2^5 is more
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,7 @@ def rank(values: pd.DataFrame, *, higher_is_better: bool) -> Ranking:
     variants = list(values.columns)
     friedman = math.nan
     pairs = pd.DataFrame(math.nan, index=variants, columns=variants)
-    if len(variants) >= METHODS and len(whole) >= BLOCKS:
+    if len(variants) >= FEWEST_METHODS and len(whole) >= FEWEST_BLOCKS:
         friedman = _friedman(whole)
         pairs.loc[:, :] = _wilcoxon_holm(whole) if friedman < ALPHA else 1.0
     return Ranking(ranks, left_out, friedman, pairs)
@@ -146,32 +150,25 @@ def render(ranking: Ranking, layout: Layout, remarks: Sequence[str], out_folder:
         Sentences of the caption, see `describe`.
     """
     table = rank_table(ranking, layout)
-    titles = layout.titles.values()
-    columns = ["average_rank", *(f"rank_{panel.dataset}" for panel in layout.panels)]
-    printed = {column: [f"{value:.2f}" for value in table[column]] for column in columns}
-    lines = [r"\toprule", row(map(escape, ["Method", "All", *titles, "p to first"])), r"\midrule"]
-    for k, variant in enumerate(table.itertuples()):
-        numbers = [_marked(printed[column][k], printed[column]) for column in columns]
-        p = "--" if math.isnan(variant.p_to_first) else escape(_p(variant.p_to_first))
-        lines.append(row([escape(variant.label), *numbers, p]))
-    lines.append(r"\bottomrule")
-    text = f"{' '.join(remarks)} Best in bold, second best underlined."
+    columns = ["average_rank", *(f"rank_{dataset}" for dataset in layout.titles)]
+    p = ["--" if math.isnan(value) else escape(_p(value)) for value in table["p_to_first"]]
+    rows = zip(map(escape, table["label"]), *(_printed(table[column]) for column in columns), p, strict=True)
+    lines = ruled(["Method", "All", *layout.titles.values(), "p to first"], [rows])
+    text = f"{' '.join(remarks)} {LEGEND}"
     return write(
         "ranking", table, document("ranking", text, f"l{'r' * (len(columns) + 1)}", lines), out_folder
     )
 
 
+def _printed(ranks: pd.Series) -> list[str]:
+    """A column of ranks as LaTeX."""
+    numbers = [f"{value:.2f}" for value in ranks]
+    marks = zip(numbers, places(numbers, higher_is_better=False), strict=True)
+    return ["--" if number == "nan" else marked(number, place) for number, place in marks]
+
+
 def _p(value: float) -> str:
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
-
-
-def _marked(number: str, column: Sequence[str]) -> str:
-    """A printed rank, in bold if none is lower, underlined if it is the next."""
-    order = sorted({value for value in column if value != "nan"}, key=float)
-    if number == "nan":
-        return "--"
-    command = {0: r"\textbf", 1: r"\underline"}.get(order.index(number))
-    return f"{command}{{{number}}}" if command else number
 
 
 def describe(
@@ -207,7 +204,7 @@ def describe(
         listing = ", ".join(f"{titles[dataset]} {target}" for dataset, target in ranking.left_out)
         found.append(f"Targets left out, in which a method has no value: {listing}.")
     if math.isnan(ranking.friedman):
-        found.append(f"No test was made: it takes {METHODS} methods and {BLOCKS} targets.")
+        found.append(f"No test was made: it takes {FEWEST_METHODS} methods and {FEWEST_BLOCKS} targets.")
         return found + notes(selected, layout)
     pairs = "no pair was tested"
     if ranking.friedman < ALPHA:

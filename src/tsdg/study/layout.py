@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
@@ -131,8 +131,7 @@ class Layout:
     @property
     def groups(self) -> list[list[str]]:
         """The rows in the order of printing, parted where a rule parts them."""
-        parts = [[row for row in self.rows if (row in self.ours) == own] for own in (False, True)]
-        return [part for part in parts if part]
+        return parted(self.rows, self.ours)
 
     @property
     def ordered(self) -> list[str]:
@@ -148,6 +147,14 @@ class Layout:
     def places(self) -> list[tuple[Panel, str]]:
         """Panel and target of everything that is measured."""
         return [(panel, target) for panel in self.panels for target in panel.targets]
+
+
+def parted(rows: Iterable[str], ours: Collection[str]) -> list[list[str]]:
+    """Rows in the order of printing, ours last, parted where a rule parts them."""
+    parts: dict[bool, list[str]] = {False: [], True: []}
+    for row in rows:
+        parts[row in ours].append(row)
+    return [part for part in parts.values() if part]
 
 
 def common_rows(layouts: Sequence[Layout]) -> list[str]:

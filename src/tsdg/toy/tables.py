@@ -13,8 +13,11 @@ from scipy.stats import spearmanr
 
 from tsdg.data.toy import CYCLES, DOMAINS, LENGTH, NAME, SOURCES
 from tsdg.errors import InputError
-from tsdg.results.tables import document, escape, row, write
+from tsdg.results.best import LEGEND, marked, places
+from tsdg.results.latex import document, escape, ruled
+from tsdg.results.tables import write
 from tsdg.runs.record import Record, read
+from tsdg.study.layout import parted
 from tsdg.study.run import run_path
 from tsdg.study.study import Study
 
@@ -211,7 +214,7 @@ def target_risk(study: Study, runs_folder: str | Path, out: str | Path) -> list[
     caption = (
         "The toy study: mean over the sources of the risk and of the H-divergence to the target, their sum "
         f"in the bound (risk + divergence / 2), and the target risk. {notes(study, every)} "
-        f"{_correlations(every)}Best in bold, second best underlined."
+        f"{_correlations(every)}{LEGEND}"
     )
     columns = [*QUANTITIES, "iterations"]
     blocks = [
@@ -247,10 +250,9 @@ def target_risk_full(study: Study, runs_folder: str | Path, out: str | Path) -> 
 
 def _blocks(study: Study, table: pd.DataFrame) -> list[list[pd.DataFrame]]:
     """The variants' parts of a table: others, then ours."""
-    ours = study.toy.get("ours", [])
-    groups = dict(list(table.groupby("variant", sort=False)))
-    parts = [[g for v, g in groups.items() if (v in ours) == own] for own in (False, True)]
-    return [part for part in parts if part]
+    of_variant = dict(list(table.groupby("variant", sort=False)))
+    groups = parted(of_variant, study.toy.get("ours", []))
+    return [[of_variant[variant] for variant in group] for group in groups]
 
 
 def _marked(group: pd.DataFrame) -> str:
@@ -275,10 +277,9 @@ def _cell(group: pd.DataFrame, table: pd.DataFrame, quantity: str) -> str:
     number, _, spread = text.partition(" ")
     if quantity in ("source_risk", "iterations") or number == "--":
         return escape(text)
-    means = table.loc[table["quantity"] == quantity, "mean"].dropna()
-    printed = sorted({f"{mean:.3f}" for mean in means}, key=float)
-    command = {0: r"\textbf", 1: r"\underline"}.get(printed.index(number))
-    return (f"{command}{{{number}}}" if command else escape(number)) + escape(f" {spread}" if spread else "")
+    column = (f"{mean:.3f}" for mean in table.loc[table["quantity"] == quantity, "mean"])
+    place, *_ = places([number, *column], higher_is_better=False)
+    return marked(number, place) + escape(f" {spread}" if spread else "")
 
 
 def _write(
@@ -290,9 +291,5 @@ def _write(
     out: str | Path,
     columns: str,
 ) -> list[Path]:
-    lines = [r"\toprule", row(map(escape, heads))]
-    for block in blocks:
-        lines += [r"\midrule", *(row(cells) for cells in block)]
-    lines.append(r"\bottomrule")
-    csv, tex = write(name, table, document(name, caption, columns, lines), out)
+    csv, tex = write(name, table, document(name, caption, columns, ruled(heads, blocks)), out)
     return [tex, csv]

@@ -9,7 +9,8 @@ import pandas as pd
 
 from tsdg.data.kinds import KINDS
 from tsdg.errors import InputError
-from tsdg.results.tables import document, escape, row, write
+from tsdg.results.latex import document, escape, ruled
+from tsdg.results.tables import write
 
 CAPTION = "Data sets as prepared here."
 SAMPLES_CAPTION = (
@@ -69,14 +70,13 @@ def render(folders: Iterable[str | Path], out: str | Path) -> list[Path]:
     simulated = [_title(name) for name, card in cards.items() if card.get("simulated")]
     note = f" Simulated raw files: {', '.join(simulated)}." if simulated else ""
 
-    columns = ["Data set", "Domains", "Classes", "Channels", "Window", "Stride", "Windows"]
-    lines = [r"\toprule", row(columns), r"\midrule"]
+    heads = ["Data set", "Domains", "Classes", "Channels", "Window", "Stride", "Windows"]
+    rows = []
     for line in about.itertuples():
         cells = (line.domains, line.classes, line.channels, line.window, line.stride, line.windows)
-        lines.append(row([escape(_title(line.dataset)), *(f"{cell:,}" for cell in cells)]))
-    lines.append(r"\bottomrule")
-
-    paths = write("datasets", about, document("datasets", CAPTION + note, "lrrrrrr", lines), out)
+        rows.append([escape(_title(line.dataset)), *(f"{cell:,}" for cell in cells)])
+    text = document("datasets", CAPTION + note, "lrrrrrr", ruled(heads, [rows]))
+    paths = write("datasets", about, text, out)
     text = _samples_latex(counts, SAMPLES_CAPTION + note)
     return paths + write("datasets_samplesize", counts, text, out)
 
@@ -84,15 +84,15 @@ def render(folders: Iterable[str | Path], out: str | Path) -> list[Path]:
 def _samples_latex(counts: pd.DataFrame, text: str) -> str:
     """A row each data set and class, a column each letter of a domain, which each data set has its own."""
     domains = list(dict.fromkeys(counts["domain"]))
-    lines = [r"\toprule", row(["Data set", "Class", *map(escape, domains)])]
+    blocks = []
     for dataset, part in counts.groupby("dataset", sort=False):
-        lines.append(r"\midrule")
+        rows: list[list[str]] = []
         for label, of_class in part.groupby("class", sort=False):
             cells = {line.domain: _cell(line) for line in of_class.itertuples()}
-            first = label == part["class"].iloc[0]
-            shown = [escape(_title(str(dataset))) if first else "", escape(str(label))]
-            lines.append(row([*shown, *(cells.get(domain, "") for domain in domains)]))
-    lines.append(r"\bottomrule")
+            title = "" if rows else escape(_title(str(dataset)))
+            rows.append([title, escape(str(label)), *(cells.get(domain, "") for domain in domains)])
+        blocks.append(rows)
+    lines = ruled(["Data set", "Class", *domains], blocks)
     return document("datasets_samplesize", text, "ll" + "r" * len(domains), lines)
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 from tsdg import methods
-from tsdg.results.tables import document, escape, row, write
+from tsdg.results.latex import document, escape, ruled
+from tsdg.results.tables import write
 
 SYMBOLS = {"lambda": "λ", "xi": "ξ"}
 CAPTION = (
@@ -44,15 +45,11 @@ def _mathematics(search: str) -> str:
 def render(folder: str | Path) -> list[Path]:
     """Write ``hyperparameter.csv`` and ``hyperparameter.tex``; return their paths."""
     table = hyperparameters()
-    lines = [
-        r"\toprule",
-        row(["Method", "Batch norm.", "Hyperparameter", "Fixed", "Random search"]),
-        r"\midrule",
-    ]
+    rows = []
     for i, line in enumerate(table.itertuples()):
         first = i == 0 or table["method"][i - 1] != line.method
         name = SYMBOLS.get(line.hyperparameter, line.hyperparameter.replace("_", " "))
         shown = [line.method, line.batch_normalization] if first else ["", ""]
-        lines.append(row([*(escape(cell) for cell in (*shown, name, line.fixed)), _mathematics(line.search)]))
-    lines.append(r"\bottomrule")
+        rows.append([*(escape(cell) for cell in (*shown, name, line.fixed)), _mathematics(line.search)])
+    lines = ruled(["Method", "Batch norm.", "Hyperparameter", "Fixed", "Random search"], [rows])
     return write("hyperparameter", table, document("hyperparameter", CAPTION, "lllll", lines), folder)

@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from tsdg.data.kinds import KINDS
 from tsdg.learning.layers import NEGATIVE_SLOPE, BatchNormLeakyReLU, Conv1d, Linear
 from tsdg.learning.networks import build
-from tsdg.results.tables import document, escape, row, write
+from tsdg.results.latex import document, escape, ruled
+from tsdg.results.tables import write
 from tsdg.streams import torch_stream
 
 DATASETS = {kind.title: kind.shape for kind in KINDS.values() if kind.shape}
@@ -32,15 +33,14 @@ def architectures() -> pd.DataFrame:
 def render(folder: str | Path) -> list[Path]:
     """Write ``networks.csv`` and ``networks.tex``; return their paths."""
     table = architectures()
-    lines = [r"\toprule", row(["Data set", "Layer", "Output", "Parameters"])]
+    blocks = []
     for dataset, part in table.groupby("dataset", sort=False):
-        lines.append(r"\midrule")
+        rows: list[list[str]] = []
         for line in part.itertuples():
-            first = dataset if line.Index == part.index[0] else ""
-            cells = [escape(str(cell)) for cell in (first, line.layer, line.output)]
-            lines.append(row([*cells, f"{line.parameters:,}" if line.parameters else ""]))
-        lines.append(row(["", "All", "", f"{part['parameters'].sum():,}"]))
-    lines.append(r"\bottomrule")
+            cells = [escape(str(cell)) for cell in ("" if rows else dataset, line.layer, line.output)]
+            rows.append([*cells, f"{line.parameters:,}" if line.parameters else ""])
+        blocks.append([*rows, ["", "All", "", f"{part['parameters'].sum():,}"]])
+    lines = ruled(["Data set", "Layer", "Output", "Parameters"], blocks)
     return write("networks", table, document("networks", CAPTION, "lllr", lines), folder)
 
 

@@ -7,9 +7,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from tsdg.results.captions import notes
 from tsdg.results.figures.facets import facets
 from tsdg.results.figures.style import BASELINE, FAINT, OURS, PAPER, save, style, unparsed
-from tsdg.results.tables import compare, notes, summarise
+from tsdg.results.numbers import summarise
+from tsdg.results.paper import compare
 from tsdg.study.layout import Layout, joined
 from tsdg.study.metric import METRICS
 

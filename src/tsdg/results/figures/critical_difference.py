@@ -29,10 +29,12 @@ def critical_difference(
     The diagram is scikit-posthocs'. Without a test there are no bars.
     """
     layout = unparsed(layout)
-    names = {variant: layout.labels[variant] for variant in ranking.average.index}
-    if len(set(names.values())) < len(names):
-        names = {variant: variant for variant in names}
-    ours = {names[variant] for variant in layout.ours if variant in names}
+    variants = list(ranking.average.index)
+    names = [layout.labels[variant] for variant in variants]
+    if len(set(names)) < len(names):
+        names = variants
+    # By number: the library has them in sets, and sets of words have another order in every process.
+    number = {variant: k for k, variant in enumerate(variants)}
     bars = ["Bars join methods that were not told apart."] if ranking.friedman < ALPHA else []
     text = [plain(line) for line in wrapped([*bars, *remarks])]
     foot = LINE * len(text) + 0.15
@@ -40,18 +42,22 @@ def critical_difference(
         figure = Figure(figsize=(PAGE, 1.0))
         ax = figure.add_axes((0.0, 0.0, 1.0, 1.0))
         drawn = posthocs().critical_difference_diagram(
-            ranking.average.rename(names),
-            ranking.pairs.rename(index=names, columns=names).fillna(0),
+            ranking.average.rename(number),
+            ranking.pairs.rename(index=number, columns=number).fillna(0),
             alpha=ALPHA,
             ax=ax,
-            label_fmt_left="{label}  {rank:.2f} ",
-            label_fmt_right=" {rank:.2f}  {label}",
+            label_fmt_left="{label}",
+            label_fmt_right="{label}",
             text_h_margin=0.05 * (len(names) - 1),
-            color_palette={name: OURS if name in ours else PAPER for name in names.values()},
+            color_palette={k: OURS if v in layout.ours else PAPER for v, k in number.items()},
             elbow_props={"linewidth": 0.7},
             marker_props={"s": 8},
             crossbar_props={"color": PAPER, "linewidth": 2, "solid_capstyle": "round"},
         )
+        for label in drawn["labels"]:
+            k = int(label.get_text())
+            name, rank = names[k], f"{ranking.average.iloc[k]:.2f}"
+            label.set_text(f"{name}  {rank} " if label.get_ha() == "right" else f" {rank}  {name}")
         levels = 2 + len({line.get_ydata()[0] for [line] in drawn["crossbars"]}) + (len(names) + 1) // 2
         ax.set_xlim(1, len(names))
         ax.set_ylim(-levels, 0.3)

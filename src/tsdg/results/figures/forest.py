@@ -9,10 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from scipy import stats
 
+from tsdg.results.captions import notes
 from tsdg.results.figures.facets import facets
 from tsdg.results.figures.style import BASELINE, FAINT, OURS, save, style, unparsed
 from tsdg.results.selected import shown_runs
-from tsdg.results.tables import notes
 from tsdg.study.layout import AVERAGE, Layout
 
 CONFIDENCE = 0.95

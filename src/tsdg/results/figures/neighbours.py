@@ -11,10 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
+from tsdg.results.captions import notes
 from tsdg.results.figures.reading import read_records
 from tsdg.results.figures.style import LINE, PAGE, save, style, unparsed, wrapped, write_below
 from tsdg.results.selected import shown_runs
-from tsdg.results.tables import notes
 from tsdg.study.layout import Layout, joined
 
 COLORS = "Blues"  # one hue: the same to the colour-blind

@@ -9,10 +9,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from tsdg.errors import InputError
+from tsdg.results.captions import notes
 from tsdg.results.figures.reading import read_records
 from tsdg.results.figures.style import FAINT, LINE, PAGE, SERIES, save, style, unparsed, wrapped, write_below
 from tsdg.results.selected import shown_runs
-from tsdg.results.tables import notes
 from tsdg.runs.record import Record
 from tsdg.study.layout import Layout, joined
 

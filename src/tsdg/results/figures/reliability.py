@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from tsdg.results.captions import notes
 from tsdg.results.figures.reading import read_records
 from tsdg.results.figures.style import (
     BASELINE,
@@ -26,7 +27,6 @@ from tsdg.results.figures.style import (
     write_below,
 )
 from tsdg.results.selected import shown_runs
-from tsdg.results.tables import notes
 from tsdg.runs.record import Bins, TargetScores
 from tsdg.study.layout import Layout, joined
 

@@ -1,0 +1,108 @@
+"""What a reader must know to judge the numbers of a table: protocol, data, gaps."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from tsdg.results.numbers import is_partial, summarise
+from tsdg.study.layout import AVERAGE, PAPER_PROTOCOL, Layout, Protocol
+from tsdg.study.metric import METRICS
+
+FEW = 50  # windows of a target, below which a caption gives their number
+LISTED = 4  # gaps that a caption spells out; beyond, it counts them
+
+
+def caption(selected: pd.DataFrame, layout: Layout) -> str:
+    """The layout's caption followed by `notes`, as plain text."""
+    partial = any(map(is_partial, summarise(selected, layout).itertuples()))
+    mark = ["† Mean of what there is, not of all seeds and draws."] * partial
+    return " ".join([layout.caption, *notes(selected, layout), *mark])
+
+
+def notes(selected: pd.DataFrame, layout: Layout) -> list[str]:
+    """A sentence or two on each of protocol, data and gaps."""
+    titles = layout.titles
+    rows = selected[selected["variant"].isin(layout.rows) & selected["dataset"].isin(titles)]
+    found = [_protocol(layout.protocol)]
+    others = rows[~rows["protocol"].isin(["", layout.protocol.name])]
+    if len(others):
+        pairs = others[["variant", "protocol"]].drop_duplicates().itertuples()
+        listing = ", ".join(f"{layout.labels[pair.variant]} ({pair.protocol})" for pair in pairs)
+        found.append(f"Under another protocol: {listing}.")
+    simulated = sorted({titles[d] for d in rows.loc[rows["simulated"].fillna(False), "dataset"]})
+    if simulated:
+        found.append(
+            f"Simulated raw files ({', '.join(simulated)}): these are not results on real recordings."
+        )
+    few = rows[rows["windows"] < FEW].drop_duplicates(["dataset", "target"])
+    if len(few):
+        listing = ", ".join(
+            f"{titles[row.dataset] + ' ' if len(titles) > 1 else ''}{row.target} {row.windows}"
+            for row in few.sort_values(["dataset", "target"]).itertuples()
+        )
+        found.append(f"Few windows to test on: {listing}.")
+    return found + _gaps(summarise(selected, layout), layout)
+
+
+def _protocol(used: Protocol) -> str:
+    if used.reduced:
+        return f"Reduced protocol {used.name}: {_amounts(used)} (the paper: {_amounts(PAPER_PROTOCOL)})."
+    return f"Protocol {used.name}: {_amounts(used)}."
+
+
+def _amounts(protocol: Protocol) -> str:
+    draws = protocol.draws
+    return (
+        f"{_plural(protocol.seeds, 'seed')}, "
+        f"{'fixed hyperparameters' if draws == 'fixed' else _plural(draws, 'hyperparameter draw')}, "
+        f"{_plural(protocol.iterations, 'iteration')}"
+    )
+
+
+def _plural(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def _gaps(table: pd.DataFrame, layout: Layout) -> list[str]:
+    found = []
+    first = {panel.dataset: panel.metrics[0] for panel in layout.panels}
+    targets = {panel.dataset: panel.targets for panel in layout.panels}
+    once = table[table["metric"] == table["dataset"].map(first)]  # gaps of runs are the same for each metric
+    cells = once[once["target"] != AVERAGE]
+    for kind, opening in (("missing", "Missing runs"), ("diverged", "Diverged runs")):
+        hit = cells[cells[kind] != ""]
+        if len(hit):
+            found.append(f"{opening}: {_listing(hit, kind, targets, layout.protocol.seeds)}.")
+    unknown = table[(table["undefined"] != "") & (table["target"] != AVERAGE)]
+    for name, hit in unknown.groupby("metric", sort=False):
+        where = list(dict.fromkeys(hit["target"]))
+        found.append(
+            f"{METRICS[str(name)].label} is undefined for {', '.join(where)} (one class, or more than two)."
+        )
+    empty = once[(once["target"] == AVERAGE) & once["mean"].isna()]
+    if len(empty):
+        names = dict.fromkeys(_name(row, len(targets)) for row in empty.itertuples())
+        found.append(f"No average where a target has no result ({', '.join(names)}).")
+    return found
+
+
+def _name(row: Any, datasets: int) -> str:
+    return row.label if datasets == 1 else f"{row.label} on {row.dataset}"
+
+
+def _listing(hit: pd.DataFrame, kind: str, targets: Mapping[str, Sequence[str]], seeds: int) -> str:
+    """Spelled out where short, else counted by row."""
+    every = "; ".join(f"seed {seed}" for seed in range(seeds))
+    entries, counts = [], []
+    for (dataset, _), group in hit.groupby(["dataset", "variant"], sort=False):
+        name = _name(next(group.itertuples()), len(targets))
+        total = len(targets[str(dataset)])
+        counts.append(f"{name} {len(group)} of {total}")
+        if len(group) == total and (group[kind] == every).all():
+            entries.append(f"{name} (all)")
+        else:
+            entries += [f"{name} at {row.target} ({getattr(row, kind)})" for row in group.itertuples()]
+    if len(entries) <= LISTED:
+        return ", ".join(entries)
+    return f"targets concerned: {', '.join(counts)}; each is listed in the csv file"

@@ -1,0 +1,75 @@
+"""LaTeX of tables: documents of one, which compile alone; rows; plain text escaped."""
+
+from collections.abc import Iterable
+
+_ESCAPES = str.maketrans(
+    {character: rf"\{character}" for character in "&%$#_{}"}
+    | {character: f"${character}$" for character in "<>|"}
+    | {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "–": "--",
+        "−": "$-$",
+    }
+    | {
+        "†": r"$^\dagger$",
+        "λ": r"$\lambda$",
+        "ξ": r"$\xi$",
+        "γ": r"$\gamma$",
+        "±": r"$\pm$",
+        "×": r"$\times$",
+    }
+)
+
+
+def escape(text: str) -> str:
+    """Plain text for LaTeX: special characters, and the few symbols that labels use."""
+    return text.translate(_ESCAPES)
+
+
+def row(cells: Iterable[str]) -> str:
+    """A row of a tabular from LaTeX cells."""
+    return " & ".join(cells) + r" \\"
+
+
+def ruled(heads: Iterable[str], blocks: Iterable[Iterable[Iterable[str]]]) -> list[str]:
+    """Lines of a tabular: heads, as plain text, and blocks of rows, as LaTeX cells, between rules."""
+    lines = [r"\toprule", row(map(escape, heads))]
+    for block in blocks:
+        lines += [r"\midrule", *map(row, block)]
+    return [*lines, r"\bottomrule"]
+
+
+def document(name: str, text: str, columns: str, lines: Iterable[str]) -> str:
+    """A LaTeX document of one table, which compiles alone.
+
+    Parameters
+    ----------
+    name : str
+        Its label.
+    text : str
+        Its caption, as plain text.
+    columns : str
+        Column types of the tabular.
+    lines : iterable of str
+        LaTeX of the rows, rules included.
+    """
+    body = "\n".join(lines)
+    return rf"""\documentclass{{article}}
+\usepackage[a4paper,landscape,margin=15mm]{{geometry}}
+\usepackage{{booktabs}}
+\usepackage{{arydshln}}
+\begin{{document}}
+\begin{{table}}
+\centering
+\footnotesize
+\setlength{{\tabcolsep}}{{4pt}}
+\caption{{{escape(text)}}}
+\label{{tab:{name}}}
+\begin{{tabular}}{{{columns}}}
+{body}
+\end{{tabular}}
+\end{{table}}
+\end{{document}}
+"""

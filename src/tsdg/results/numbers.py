@@ -1,0 +1,161 @@
+"""The numbers of a table: means over seeds, their spreads and ranks, and what is missing of them.
+
+Means are over seeds, of each seed's selected run. The spread of a target is the standard deviation (n-1) over
+seeds; the spread of the average is that over seeds of the seed's mean over targets, for the seeds that have
+every target.
+"""
+
+import math
+import statistics
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from tsdg.errors import InputError
+from tsdg.results.best import places
+from tsdg.study.layout import AVERAGE, Layout, Panel
+from tsdg.study.metric import METRICS
+
+GAPS = ("missing", "diverged", "undefined")
+
+BySeed = Mapping[int, float]
+
+
+class Summary(NamedTuple):
+    """Mean over `n` seeds and standard deviation (n-1); NaN where there are too few."""
+
+    mean: float
+    std: float
+    n: int
+
+
+def over_seeds(values: BySeed) -> Summary:
+    """Of one target."""
+    numbers = list(values.values())
+    mean = statistics.fmean(numbers) if numbers else math.nan
+    return Summary(mean, statistics.stdev(numbers) if len(numbers) > 1 else math.nan, len(numbers))
+
+
+def over_targets(values: Mapping[str, BySeed]) -> Summary:
+    """Of the average over targets; nothing where a target has no value."""
+    targets = list(values.values())
+    if not all(targets):
+        return Summary(math.nan, math.nan, 0)
+    whole = [seed for seed in targets[0] if all(seed in target for target in targets)]
+    by_seed = over_seeds({seed: statistics.fmean(target[seed] for target in targets) for seed in whole})
+    return by_seed._replace(mean=statistics.fmean(over_seeds(target).mean for target in targets))
+
+
+def summarise(selected: pd.DataFrame, layout: Layout) -> pd.DataFrame:
+    """The table in long form.
+
+    Parameters
+    ----------
+    selected
+        As `tsdg.results.selection.select` returns it; what the layout does not name is ignored.
+    layout : Layout
+
+    Returns
+    -------
+    DataFrame
+        A row for each data set, variant, target (and "Average") and metric: ``label``, ``unit``; ``mean``,
+        ``std`` and ``n`` (seeds, of the ``seeds`` expected) by each seed's own draw; ``shared_mean``,
+        ``shared_std``, ``shared_n`` by one draw for all seeds; ``rank`` (1 best, 2 second, else empty);
+        ``missing``, ``diverged``, ``undefined``: the seeds concerned, in words. An average over targets of
+        which one has no value is empty.
+    """
+    if selected.duplicated(["rule", "dataset", "variant", "target", "seed"]).any():
+        raise InputError("selected runs: a run is there twice; give every file of selected runs once.")
+    runs = {(r.rule, r.dataset, r.variant, r.target, r.seed): r for r in selected.itertuples()}
+    seeds = range(layout.protocol.seeds)
+    table = pd.DataFrame(
+        {
+            "dataset": panel.dataset,
+            "variant": variant,
+            "label": layout.labels[variant],
+            "target": target,
+            "metric": metric,
+            "unit": METRICS[metric].unit,
+            "seeds": len(seeds),
+            **cell,
+        }
+        for panel in layout.panels
+        for metric in panel.metrics
+        for variant in layout.ordered
+        for target, cell in _cells(runs, seeds, panel, variant, metric)
+    )
+    table.insert(list(table.columns).index(GAPS[0]), "rank", _ranks(table))
+    return table
+
+
+def is_partial(cell: Any) -> bool:
+    """Whether a row of `summarise` has a value, but not from everything that was to be run."""
+    return not math.isnan(cell.mean) and (cell.missing != "" or cell.n < cell.seeds)
+
+
+def _cells(
+    runs: Mapping[tuple, Any], seeds: range, panel: Panel, variant: str, metric: str
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Of a variant and metric: each target, then the average, with its numbers and gaps."""
+
+    def chosen(rule: str) -> dict[str, dict[int, Any]]:
+        return {
+            target: {seed: runs.get((rule, panel.dataset, variant, target, seed)) for seed in seeds}
+            for target in panel.targets
+        }
+
+    def values(of_targets: dict[str, dict[int, Any]]) -> dict[str, BySeed]:
+        return {
+            target: {
+                seed: getattr(run, metric) * METRICS[metric].scale
+                for seed, run in of_seeds.items()
+                if run is not None and not math.isnan(getattr(run, metric))
+            }
+            for target, of_seeds in of_targets.items()
+        }
+
+    def cell(own: Summary, shared: Summary, gaps: dict[str, str]) -> dict[str, Any]:
+        return own._asdict() | {f"shared_{name}": value for name, value in shared._asdict().items()} | gaps
+
+    found = chosen("per_seed")
+    own, shared = values(found), values(chosen("shared"))
+    gaps = {target: _gaps(found[target], own[target]) for target in panel.targets}
+    for target in panel.targets:
+        yield target, cell(over_seeds(own[target]), over_seeds(shared[target]), gaps[target])
+    yield AVERAGE, cell(over_targets(own), over_targets(shared), _average_gaps(gaps))
+
+
+def _gaps(runs: Mapping[int, Any], values: BySeed) -> dict[str, str]:
+    """In words: seeds without a run, with fewer draws than expected, with diverged draws, without a value."""
+    missing, diverged, undefined = [], [], []
+    for seed, run in runs.items():
+        if run is None or run.status == "missing":
+            missing.append(f"seed {seed}")
+            continue
+        if run.draws_found < run.draws_expected:
+            lost = run.draws_expected - run.draws_found
+            missing.append(f"seed {seed}: {lost} of {run.draws_expected} draws")
+        if run.draws_diverged:
+            some = run.status == "finished"
+            of = f": {run.draws_diverged} of {run.draws_expected} draws" if some else ""
+            diverged.append(f"seed {seed}{of}")
+        if run.status == "finished" and seed not in values:
+            undefined.append(f"seed {seed}")
+    return {gap: "; ".join(words) for gap, words in zip(GAPS, (missing, diverged, undefined), strict=True)}
+
+
+def _average_gaps(gaps: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    return {
+        gap: ", ".join(f"{target} ({own[gap]})" for target, own in gaps.items() if own[gap]) for gap in GAPS
+    }
+
+
+def _ranks(table: pd.DataFrame) -> pd.Series:
+    """Place of each printed value among those of a data set, target and metric."""
+    ranks = pd.Series(pd.NA, index=table.index, dtype="Int64")
+    for (_, _, name), group in table.groupby(["dataset", "target", "metric"]):
+        metric = METRICS[str(name)]
+        found = places(map(metric.printed, group["mean"]), higher_is_better=metric.higher_is_better)
+        ranks[group.index] = pd.array(found, dtype="Int64")
+    return ranks
