@@ -1,9 +1,11 @@
 """Augmentation by its formulas on hand-made windows, and the shares in which it is drawn."""
 
+import numpy as np
 import pytest
 import torch
 
 from tsdg.learning.augment import FUNCTIONS, Augmentation
+from tsdg.learning.random_filter import RandomFilter
 
 DOMAINS = ["A", "B", "C"]
 
@@ -175,3 +177,23 @@ def test_draws_go_on_where_the_last_ended():
     augment = Augmentation([0], [DOMAINS])
     first, second = (augment.draws(10, 4)["taken"] for _ in range(2))
     assert not torch.equal(first, second)
+
+
+def test_random_filters_are_those_of_the_windows_own_weights():
+    x = windows(domains=2, batch=3, length=60)
+    augmentation = one("random_filter", deviation=0.8, smoothness=0.05, length=60)
+    drawn = draws(x) | {"weights": augmentation.draws(1, 3)["weights"][0]}
+    weights = drawn["weights"].flatten(0, 2).numpy()
+    expected = RandomFilter(60, deviation=0.8, smoothness=0.05)(x.flatten(0, 2).numpy(), weights)
+    np.testing.assert_allclose(augmentation(x, drawn).flatten(0, 2), expected, atol=1e-4)
+    gains = np.log(
+        RandomFilter(60, smoothness=0.05).gains(augmentation.draws(200, 3)["weights"].flatten(0, 3).numpy())
+    )
+    assert gains.std() == pytest.approx(1, abs=0.02)
+
+
+def test_random_filters_of_a_domain_are_drawn_apart_from_other_domains():
+    both = Augmentation([0], [["A", "B"]], functions=["random_filter"], length=40).draws(5, 4)
+    alone = Augmentation([0], [["B"]], functions=["random_filter"], length=40).draws(5, 4)
+    assert torch.equal(alone["weights"][:, :, 0], both["weights"][:, :, 1])
+    assert not torch.equal(both["weights"][:, :, 0], both["weights"][:, :, 1])

@@ -218,7 +218,11 @@ class Trainer:
         if not self.config["augment"]:
             return None
         names = [run.names for run in self.sources]
-        return Augmentation(self.seeds, names, **self.config["augment"], device=self.device)
+        card = self.dataset.card
+        return Augmentation(
+            self.seeds, names, **self.config["augment"],
+            length=card["window"]["length"], rate=card.get("sampling_rate"), device=self.device,
+        )  # fmt: skip
 
     def train(self, progress: Progress | None = None, names: Sequence[str] | None = None) -> list[Result]:
         """Train to the end.
