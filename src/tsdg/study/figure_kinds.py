@@ -11,6 +11,8 @@ from tsdg import methods
 from tsdg.errors import InputError
 
 Schema = Mapping[str, Any]  # a piece of a JSON schema
+Options = Mapping[str, Any]  # of a figure, as they are written
+Rows = Mapping[str, str]  # that its tables share, each with its method
 
 ROW: Schema = {"type": "string"}
 ROWS: Schema = {"type": "array", "items": ROW, "minItems": 1, "uniqueItems": True}
@@ -25,17 +27,17 @@ class FigureKind:
     options : mapping
         Its options, all of which must be given, with the schema of each: `ROW` or `ROWS`, rows of its tables.
     check : callable
-        Called with the figure's place in params.yaml, its options, and the methods of its rows; raises
-        `InputError` for what cannot be drawn.
+        Called with the figure's place in params.yaml, its options and rows; raises `InputError` for what
+        cannot be drawn.
     clusters : bool
         Whether drawing takes the clusters of each data set's domains, in words.
     """
 
     options: Mapping[str, Schema]
-    check: Callable[[str, Mapping[str, Any], Mapping[str, str]], None] = lambda where, options, method: None
+    check: Callable[[str, Options, Rows], None] = lambda where, options, rows: None
     clusters: bool = False
 
-    def rows(self, options: Mapping[str, Any]) -> list[tuple[str, str]]:
+    def named(self, options: Options) -> list[tuple[str, str]]:
         """Option and row of everything that the options name."""
         return [
             (option, row)
@@ -44,21 +46,21 @@ class FigureKind:
         ]
 
 
-def _two_rows(where: str, options: Mapping[str, Any], method: Mapping[str, str]) -> None:
-    if len(method) == 1:
+def _two_rows(where: str, options: Options, rows: Rows) -> None:
+    if len(rows) == 1:
         raise InputError(
             f"{where}: its tables share no row to compare with the baseline {options['baseline']}"
         )
 
 
-def _learns_neighbours(where: str, options: Mapping[str, Any], method: Mapping[str, str]) -> None:
-    name = method[options["variant"]]
+def _learns_neighbours(where: str, options: Options, rows: Rows) -> None:
+    name = rows[options["variant"]]
     if "neighbour" not in methods.options(name):
         raise InputError(f"{where}.variant: {options['variant']} learns no neighbours ({name})")
 
 
-def _has_clusters(where: str, options: Mapping[str, Any], method: Mapping[str, str]) -> None:
-    for row, name in method.items():
+def _has_clusters(where: str, options: Options, rows: Rows) -> None:
+    for row, name in rows.items():
         if not methods.uses_clusters(name):
             raise InputError(f"{where}: row {row} of its tables has no clusters, which it counts")
 

@@ -171,7 +171,7 @@ def _names(study: Study) -> None:
 def _figure(study: Study, where: str, entry: Tree) -> None:
     rows = _together(study, where, entry["tables"])
     kind = FIGURE_KINDS[entry["kind"]]
-    for option, row in kind.rows(entry):
+    for option, row in kind.named(entry):
         check_known(row, rows, "row of all its tables", f"{where}.{option}")
     kind.check(where, entry, {row: study.variants[row]["method"] for row in rows})
 

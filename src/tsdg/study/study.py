@@ -18,18 +18,15 @@ import yaml
 
 from tsdg import methods
 from tsdg.data import toy
-from tsdg.data.own.backbone import backbone
 from tsdg.errors import InputError, check_known
 from tsdg.methods import estimators
 from tsdg.methods.search import Distribution, draw
-from tsdg.study import clusters, references
+from tsdg.study import clusters, config, references
 from tsdg.study.figure_kinds import FIGURE_KINDS
 from tsdg.study.layout import PAPER_PROTOCOL, Layout, Panel, Protocol, joined
 from tsdg.study.names import DATA_TABLES, TOY_TABLES
 from tsdg.study.params import Tree, read, resolved
 from tsdg.study.run import Run
-
-TOY_SETTINGS = ("batch_size", "learning_rate", "weight_decay", "decay_at", "decay")
 
 
 @dataclass(frozen=True)
@@ -179,70 +176,13 @@ class Study:
     def config(self, dataset: str, variant: str) -> Tree:
         """Everything that decides a variant's trainings on a data set, but target, seed and draw."""
         row = self.row(dataset, variant)
-        if row["method"] == estimators.METHOD:
-            return {**self._estimator_config(dataset, row), "protocol": self.params["protocol"]}
-        method = methods.get(row["method"])
-        shared = {
-            "method": row["method"],
-            "forward": row.get("forward", method.forward_default),
-            "options": row.get("options", {}),
-        }
-        own = self._toy_config(row) if dataset == toy.NAME else self._config(dataset, variant)
-        return {**shared, **own, "protocol": self.params["protocol"]}
-
-    def _config(self, dataset: str, variant: str) -> Tree:
-        data, row = self.dataset(dataset), self.variant(variant)
-        augment = dict(data.get("augmentation") or {}) if row.get("augment", False) else None
-        if augment is not None and isinstance(row["augment"], list):
-            augment["functions"] = row["augment"]
-        if augment == {}:
-            raise InputError(
-                f"variants.{variant}.augment: datasets.{dataset} has no `augmentation`; list functions there"
-            )
-        given = None
-        if methods.get(row["method"]).uses_clusters:
-            given = row.get("clusters", data.get("clusters"))
-            if given is None:
-                raise InputError(
-                    f"variants.{variant}: {row['method']} needs `clusters`, which neither it nor "
-                    f"datasets.{dataset} has; give them to one of the two"
-                )
-        return {
-            "augment": augment,
-            "clusters": given and clusters.numbered(dataset, data["domains"], given),
-            "backbone": _backbone(data),
-            "domains": list(data["domains"]),
-            "split": data["split"],
-            "standardize": data.get("standardize"),
-            **self.training,
-        }
-
-    def _estimator_config(self, dataset: str, row: Tree) -> Tree:
-        """Settings of an estimator, of which those of network training decide nothing."""
-        data = self.dataset(dataset)
-        return {
-            "method": row["method"],
-            "estimator": row["estimator"],
-            "arguments": row.get("arguments", {}),
-            "features": row["features"],
-            "random_filter": row.get("random_filter"),
-            "domains": list(data["domains"]),
-            "split": data["split"],
-            "standardize": data.get("standardize"),
-            "validation_fraction": self.training["validation_fraction"],
-            "iterations": 1,
-        }
-
-    def _toy_config(self, row: Tree) -> Tree:
-        """Settings of the study's training; what a protocol changes of them is not meant for toy data."""
-        given = row["clusters"] if methods.get(row["method"]).uses_clusters else None
-        sources: dict[str, Tree] = {name: {} for name in toy.SOURCES}  # no metadata
-        return {
-            "clusters": given and clusters.numbered(toy.NAME, sources, given),
-            **{key: self.params["training"][key] for key in TOY_SETTINGS},
-            "iterations": self.toy["iterations"],
-            "risk_threshold": self.toy["risk_threshold"],
-        }
+        if dataset == toy.NAME:  # what a protocol changes of the settings is not meant for toy data
+            own = config.of_toy(row, self.toy, self.params["training"])
+        elif row["method"] == estimators.METHOD:
+            own = config.of_estimator(row, self.dataset(dataset), self.training)
+        else:
+            own = config.of_network(variant, row, dataset, self.dataset(dataset), self.training)
+        return {**own, "protocol": self.params["protocol"]}
 
     def search(self, variant: str) -> dict[str, Distribution]:
         """Hyperparameters of a variant that are searched: those without a value of their own."""
@@ -396,11 +336,6 @@ class Study:
         toy_tables = TOY_TABLES if "toy" in self.params else ()
         ranking = ["ranking"] if "ranking" in self.params else []
         return [*DATA_TABLES, *toy_tables, *self.tables, *ranking]
-
-
-def _backbone(data: Tree) -> str:
-    """A data set's backbone; `auto` is chosen by the length of the windows."""
-    return backbone(data["prepare"]["window"]) if data["backbone"] == "auto" else data["backbone"]
 
 
 def _entry(entries: Mapping[str, Tree], name: str, kind: str) -> Tree:

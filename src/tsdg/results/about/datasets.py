@@ -12,6 +12,8 @@ from tsdg.errors import InputError
 from tsdg.results.latex import document, escape, ruled
 from tsdg.results.tables import write
 
+Cards = dict[str, dict[str, Any]]  # by data set
+
 CAPTION = "Data sets as prepared here."
 SAMPLES_CAPTION = (
     "Windows of each class in each domain; in brackets the paper's number where it is at hand (those of HHAR "
@@ -19,9 +21,9 @@ SAMPLES_CAPTION = (
 )
 
 
-def read_cards(folders: Iterable[str | Path]) -> dict[str, dict[str, Any]]:
+def read_cards(folders: Iterable[str | Path]) -> Cards:
     """Cards of prepared data sets, by the name of their folder."""
-    cards: dict[str, dict[str, Any]] = {}
+    cards: Cards = {}
     for path in (Path(folder) / "card.json" for folder in folders):
         try:
             card = {path.parent.name: json.loads(path.read_text(encoding="utf-8"))}
@@ -32,7 +34,7 @@ def read_cards(folders: Iterable[str | Path]) -> dict[str, dict[str, Any]]:
     return cards
 
 
-def datasets(cards: dict[str, dict[str, Any]]) -> pd.DataFrame:
+def datasets(cards: Cards) -> pd.DataFrame:
     """One row a data set: domains, classes, channels, window, recordings, windows, simulated."""
     rows = [
         {
@@ -50,7 +52,7 @@ def datasets(cards: dict[str, dict[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def samples(cards: dict[str, dict[str, Any]]) -> pd.DataFrame:
+def samples(cards: Cards) -> pd.DataFrame:
     """One row a data set, domain and class: windows here, and in the paper (empty where not at hand)."""
     rows = [
         (name, domain, label, count, card.get("expected_counts", {}).get(domain, {}).get(label))

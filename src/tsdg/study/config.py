@@ -1,0 +1,96 @@
+"""What decides a variant's trainings on a data set, but target, seed and draw: resolved from params.yaml."""
+
+from typing import Any
+
+from tsdg import methods
+from tsdg.data import toy
+from tsdg.data.own.backbone import backbone
+from tsdg.errors import InputError
+from tsdg.study import clusters
+from tsdg.study.params import Tree
+
+TOY_SETTINGS = ("batch_size", "learning_rate", "weight_decay", "decay_at", "decay")
+
+
+def of_network(variant: str, row: Tree, dataset: str, data: Tree, training: Tree) -> Tree:
+    """Of a network, trained on a prepared data set.
+
+    Parameters
+    ----------
+    variant, dataset : str
+        Names, for errors.
+    row, data : mapping
+        Their entries in `params.yaml`.
+    training : mapping
+        Training settings.
+
+    Raises
+    ------
+    InputError
+        The variant needs clusters or augmentation of which neither it nor the data set says anything.
+    """
+    augment = dict(data.get("augmentation") or {}) if row.get("augment", False) else None
+    if augment is not None and isinstance(row["augment"], list):
+        augment["functions"] = row["augment"]
+    if augment == {}:
+        raise InputError(
+            f"variants.{variant}.augment: datasets.{dataset} has no `augmentation`; list functions there"
+        )
+    given = None
+    if methods.get(row["method"]).uses_clusters:
+        given = row.get("clusters", data.get("clusters"))
+        if given is None:
+            raise InputError(
+                f"variants.{variant}: {row['method']} needs `clusters`, which neither it nor "
+                f"datasets.{dataset} has; give them to one of the two"
+            )
+    automatic = data["backbone"] == "auto"  # by the length of the windows
+    return {
+        **_method(row),
+        "augment": augment,
+        "clusters": given and clusters.numbered(dataset, data["domains"], given),
+        "backbone": backbone(data["prepare"]["window"]) if automatic else data["backbone"],
+        **_data(data),
+        **training,
+    }
+
+
+def of_estimator(row: Tree, data: Tree, training: Tree) -> Tree:
+    """Of an estimator, of which settings of network training decide nothing."""
+    return {
+        "method": row["method"],
+        "estimator": row["estimator"],
+        "arguments": row.get("arguments", {}),
+        "features": row["features"],
+        "random_filter": row.get("random_filter"),
+        **_data(data),
+        "validation_fraction": training["validation_fraction"],
+        "iterations": 1,
+    }
+
+
+def of_toy(row: Tree, entry: Tree, training: Tree) -> Tree:
+    """Of a network in the toy study, whose entry is given."""
+    given = row["clusters"] if methods.get(row["method"]).uses_clusters else None
+    sources: dict[str, dict[str, Any]] = {name: {} for name in toy.SOURCES}  # no metadata
+    return {
+        **_method(row),
+        "clusters": given and clusters.numbered(toy.NAME, sources, given),
+        **{key: training[key] for key in TOY_SETTINGS},
+        "iterations": entry["iterations"],
+        "risk_threshold": entry["risk_threshold"],
+    }
+
+
+def _method(row: Tree) -> Tree:
+    forward = row.get("forward", methods.get(row["method"]).forward_default)
+    return {"method": row["method"], "forward": forward, "options": row.get("options", {})}
+
+
+def _data(data: Tree) -> Tree:
+    """How the prepared data are divided and scaled."""
+    return {
+        "domains": list(data["domains"]),
+        "split": data["split"],
+        "standardize": data.get("standardize"),
+    }
