@@ -1,13 +1,11 @@
-"""Small packs of runs and batches for the tests of methods."""
+"""Small packs of runs for the tests of methods: the laws' own, with hyperparameters that tell."""
 
-import torch
 from torch import nn
 
 from tsdg import methods
 from tsdg.learning import layers, networks
-from tsdg.streams import torch_stream
-
-CHANNELS, LENGTH, CLASSES = 2, 9, 3
+from tsdg.methods import subject
+from tsdg.methods.subject import CHANNELS, CLASSES, LENGTH, RUNS
 
 # Three runs that differ in everything; turns and annealing come within five iterations.
 HPARAMS = {
@@ -26,7 +24,6 @@ HPARAMS = {
     "gradient_penalty": (0.5, 3.0, 0.1),
     "xi": (0.2, 1.0, 0.5),
 }
-CLUSTERS = ((0, 0, 0), (1, 0, 1), (0, 1, 0))
 
 
 def hparams_of(name, runs):
@@ -49,40 +46,10 @@ def har_network(generators, embedding=False):
     return networks.build("har", **shape, generators=generators, embedding=embedding)
 
 
-def build(name, *, runs=(0, 1, 2), domains=3, hparams=None, iterations=5, network=small_network, **settings):
-    """A method in double precision; the seed of run r is r."""
-    method = methods.get(name)
-    generators = [torch_stream(run, "weights") for run in runs]
-    if method.uses_clusters:
-        settings.setdefault("clusters", torch.tensor([CLUSTERS[r][:domains] for r in runs]))
-    return methods.build(
-        name,
-        network=network(generators, method.embeds_domain).double(),
-        domains=domains,
-        classes=CLASSES,
-        hparams=hparams_of(name, runs) | (hparams or {}),
-        iterations=iterations,
-        seeds=runs,
-        **settings,
-    )
-
-
-def batch(iteration, runs=(0, 1, 2), domains=3, size=6):
-    """Inputs ``(R, D, B, C, T)`` that tell of domain and class, and labels; a run's own whatever its pack.
-
-    From the second iteration on, domain 0 lacks class 2 every other time.
-    """
-    xs, ys = [], []
-    for run in runs:
-        stream = torch_stream(run, "batch", str(iteration))
-        y = torch.randint(0, CLASSES, (domains, size), generator=stream)
-        if iteration % 2 == 1:
-            y[0].clamp_(max=CLASSES - 2)
-        x = torch.randn((domains, size, CHANNELS, LENGTH), generator=stream, dtype=torch.double)
-        domain = torch.arange(domains).view(-1, 1, 1, 1)
-        xs.append(x * (1 + 0.3 * domain) + 0.2 * domain + 0.5 * y[..., None, None])
-        ys.append(y)
-    return torch.stack(xs), torch.stack(ys)
+def build(name, *, runs=RUNS, hparams=None, iterations=5, network=small_network, **settings):
+    """A method with the values of `HPARAMS`, but for those given."""
+    hparams = hparams_of(name, runs) | (hparams or {})
+    return subject.build(name, hparams=hparams, runs=runs, iterations=iterations, network=network, **settings)
 
 
 def state(method):

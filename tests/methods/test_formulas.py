@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from packs import CLASSES, batch, build
+from packs import build
 from torch import nn
 from torch.nn import functional as F
 
@@ -25,6 +25,7 @@ from tsdg.methods.mldg import MLDG
 from tsdg.methods.pairs import random_cycle, take_domains
 from tsdg.methods.rsc import quantile
 from tsdg.methods.similarity import metadata_weights, same_cluster
+from tsdg.methods.subject import CLASSES, batch
 from tsdg.streams import numpy_stream
 
 DOUBLE = torch.double

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tsdg import methods
+from tsdg.errors import InputError
 from tsdg.methods import METHODS
 from tsdg.methods.search import Distribution, draw
 
@@ -156,3 +157,37 @@ def test_the_fixed_draw_has_the_published_values():
 )
 def test_distributions_as_text(distribution, text):
     assert str(distribution) == text
+
+
+@pytest.mark.parametrize(
+    ("distribution", "ends"),
+    [
+        (Distribution(1, "uniform", (0, 0.5)), (0, 0.5)),
+        (Distribution(1, "power", (-1, 2)), (0.1, 100)),
+        (Distribution(1, "power", (-1, 2), base=0.5), (0.25, 2)),
+        (Distribution(1, "floor_power", (0.5, 3), base=2), (1, 8)),
+        (Distribution(1, "choice", (1.0, 0.5, 0.99)), (0.5, 1)),
+    ],
+)
+def test_ends_are_the_least_and_the_greatest_value(distribution, ends):
+    assert distribution.ends == pytest.approx(ends)
+    stream = np.random.default_rng(0)
+    values = [distribution.sample(stream) for _ in range(200)]
+    assert ends[0] * (1 - 1e-12) <= min(values) <= max(values) <= ends[1] * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((1, "unifrom", (0, 1)), "no distribution 'unifrom', did you mean 'uniform'"),
+        ((1, "uniform", (1, 0)), r"two values, the lower one first, not \(1, 0\)"),
+        ((1, "power", (1,)), "two values"),
+        ((1, "choice", ()), "one value or more"),
+        ((1, "uniform", (0, math.inf)), "finite numbers"),
+        (("1", "uniform", (0, 1)), "finite numbers"),
+        ((1, "power", (0, 1), 0), "base of a distribution is above 0"),
+    ],
+)
+def test_what_is_no_distribution_is_refused(arguments, words):
+    with pytest.raises(InputError, match=words):
+        Distribution(*arguments)

@@ -2,12 +2,13 @@
 
 import pytest
 import torch
-from packs import CLASSES, CLUSTERS, HPARAMS, batch, build, har_network, hparams_of, small_network, state
+from packs import HPARAMS, build, har_network, hparams_of, small_network, state
 from plain import PLAIN, Twin
 from torch import nn
 
 from tsdg.errors import InputError
-from tsdg.methods import METHODS
+from tsdg.methods import METHODS, laws
+from tsdg.methods.subject import CLASSES, CLUSTERS, RUNS, Subject, batch
 
 BOTH = ("joint", "per_domain")
 CONSISTENCY = [
@@ -104,37 +105,18 @@ def test_every_method_has_a_plain_loop():
 WITH_OPTIONS = [*((name, {}) for name in METHODS), *((name, options) for name, _, options in CONSISTENCY)]
 
 
+@pytest.mark.parametrize("law", laws.OF_SETTINGS)
 @pytest.mark.parametrize(("name", "options"), WITH_OPTIONS, ids=str)
-def test_a_run_is_the_same_packed_and_alone(name, options):
-    def train(runs):
-        method = build(name, runs=runs, **options)
-        for iteration in range(3):
-            losses = method.update(*batch(iteration, runs))  # with the method's own draws
-        return state(method), losses["loss"]
-
-    packed, packed_loss = train((0, 1, 2))
-    for r in range(3):
-        alone, loss = train((r,))
-        close({key: value[r : r + 1] for key, value in packed.items()}, alone, 1e-10)
-        close(packed_loss[r : r + 1], loss, 1e-10)
+def test_every_method_keeps_the_laws(name, options, law):
+    for forward in BOTH if law == "poor batches stay finite" else [None]:
+        laws.OF_SETTINGS[law](Subject(name, hparams_of(name, RUNS), options, forward, small_network))
 
 
-@pytest.mark.parametrize(("name", "options"), WITH_OPTIONS, ids=str)
-def test_a_diverging_run_leaves_the_others_as_they_are(name, options):
-    def train(runs):
-        method = build(name, runs=runs, **options)
-        for iteration in range(3):
-            x, y = batch(iteration, runs)
-            if iteration > 0 and 1 in runs:
-                x[1, 0, 0] = torch.inf
-            losses = method.update(x, y)
-        return state(method), losses["loss"]
-
-    with_it, loss = train((0, 1, 2))
-    without, expected = train((0, 2))
-    assert not loss[1].isfinite()
-    close({key: value[[0, 2]] for key, value in with_it.items()}, without, 1e-12)
-    close(loss[[0, 2]], expected, 1e-12)
+@pytest.mark.slow
+@pytest.mark.parametrize("law", laws.OF_METHODS)
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_keeps_the_laws_of_its_settings(name, law):
+    laws.OF_METHODS[law](Subject(name, hparams_of(name, RUNS), {}, network=small_network))
 
 
 @pytest.mark.parametrize("name", ["irm", "vrex"])
@@ -260,37 +242,6 @@ def test_mldg_moves_the_averages_in_joint_mode_only():
         method = build("mldg", forward=forward)
         method.update(*batch(0))
         assert method.network.featurizer.norms[0].running_mean.any() == moves
-
-
-def lacking_class(y):
-    y[:, 0].clamp_(max=CLASSES - 2)
-    return y
-
-
-SITUATIONS = {
-    "a domain lacks a class": ({}, lacking_class),
-    "two domains": ({"domains": 2}, lambda y: y),
-    "one class only": ({}, torch.zeros_like),
-    "batches of two": ({"size": 2}, lambda y: y),
-    "two domains without a common class": (
-        {"domains": 2},
-        lambda y: torch.arange(2).view(1, 2, 1).expand_as(y).contiguous(),
-    ),
-}
-
-
-@pytest.mark.parametrize(("name", "options"), WITH_OPTIONS, ids=str)
-@pytest.mark.parametrize("situation", SITUATIONS)
-def test_poor_batches(name, options, situation):
-    shape, labels = SITUATIONS[situation]
-    for forward in ("joint", "per_domain"):
-        method = build(name, domains=shape.get("domains", 3), forward=forward, **options)
-        for iteration in range(2):
-            x, y = batch(iteration, **shape)
-            losses = method.update(x, labels(y))
-            assert losses["loss"].shape == (3,)
-            assert all(value.isfinite().all() for value in losses.values())
-        assert all(value.isfinite().all() for value in state(method).values())
 
 
 def test_what_is_missing_is_said():

@@ -5,12 +5,13 @@ import sys
 from collections.abc import Sequence
 
 from tsdg import __version__
-from tsdg.commands import about, bundle, check, data, progress, results, toy, train
+from tsdg.commands import about, bundle, check, check_method, data, progress, results, toy, train
 from tsdg.errors import InputError
 
 GROUPS = (
     data,
     check,
+    check_method,
     train,
     bundle,
     results,
@@ -21,7 +22,10 @@ GROUPS = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; its exit code is 1 if `status` saw a failure, 2 for bad input, 130 if interrupted."""
+    """Run a command; its exit code is 1 if it says so, 2 for bad input, 130 if interrupted.
+
+    `status` and `check-method` end with 1 where something failed.
+    """
     top = parser()
     options = top.parse_args(arguments)
     if options.name is None:

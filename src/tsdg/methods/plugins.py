@@ -64,10 +64,7 @@ def load_file(path: str | Path) -> dict[str, type[Method]]:
         # Not by way of a loader, which would take a cached file for one edited in the same second.
         exec(compile(path.read_bytes(), module.__file__, "exec"), module.__dict__)
     except (Exception, SystemExit) as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        lines = [frame.lineno for frame in frames if frame.filename == module.__file__]
-        place = f"line {lines[-1]}: " if lines else ""
-        raise InputError(f"plugins: {path}: {place}{_words(error)}") from None
+        raise InputError(f"plugins: {path}: {told(error, module.__file__)}") from None
     found = getattr(module, "METHODS", None)
     if not isinstance(found, dict) or not found:
         raise InputError(f'plugins: {path}: holds no METHODS = {{"name": Class}}')
@@ -124,6 +121,13 @@ def _checked(cls: object, where: str) -> type[Method]:
     if wrong:
         raise InputError(f"{where}: {cls.__name__}.search: {wrong[0]!r} is no Distribution")
     return cls
+
+
+def told(error: BaseException, file: str) -> str:
+    """An error in one line, with the last line of a file that it passed."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == file]
+    return f"line {lines[-1]}: {_words(error)}" if lines else _words(error)
 
 
 def _words(error: BaseException) -> str:

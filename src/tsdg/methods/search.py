@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
+from numbers import Real
 
 import numpy as np
 
+from tsdg.errors import InputError, nearest
 from tsdg.streams import numpy_stream
+
+KINDS = ("uniform", "power", "floor_power", "choice")
 
 
 @dataclass(frozen=True)
@@ -23,12 +28,34 @@ class Distribution:
     values : tuple of float
         a and b, or the choices.
     base : float
+
+    Raises
+    ------
+    InputError
+        Another kind, values that do not fit it, or a number that is not finite.
     """
 
     default: float
     kind: str
     values: tuple[float, ...]
     base: float = 10.0
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise InputError(
+                f"no distribution {self.kind!r}{nearest(self.kind, KINDS)}; there are {', '.join(KINDS)}"
+            )
+        numbers = (self.default, self.base, *self.values)
+        if not all(isinstance(number, Real) and isfinite(number) for number in numbers):
+            raise InputError(f"a distribution takes finite numbers, not {numbers}")
+        if self.kind == "choice" and not self.values:
+            raise InputError("a distribution 'choice' has one value or more")
+        if self.kind != "choice" and not (len(self.values) == 2 and self.values[0] <= self.values[1]):
+            raise InputError(
+                f"a distribution {self.kind!r} has two values, the lower one first, not {self.values}"
+            )
+        if self.base <= 0:
+            raise InputError(f"the base of a distribution is above 0, not {self.base}")
 
     def sample(self, generator: np.random.Generator) -> float:
         """One value."""
@@ -40,6 +67,14 @@ class Distribution:
             return float(value)
         value = self.base**value
         return float(np.floor(value)) if self.kind == "floor_power" else float(value)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Least and greatest value."""
+        if self.kind in ("uniform", "choice"):
+            return float(min(self.values)), float(max(self.values))
+        low, high = sorted(self.base**value for value in self.values)
+        return (float(np.floor(low)), float(np.floor(high))) if self.kind == "floor_power" else (low, high)
 
     @property
     def constant(self) -> bool:
