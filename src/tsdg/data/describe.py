@@ -33,7 +33,10 @@ def describe(data: WindowedDataset) -> list[str]:
         )
     )
     if few:
-        lines.append(f"few windows (below {FEW}): {', '.join(few[:10])}; a smaller stride makes more of them")
+        lines.append(
+            f"few windows (below {FEW}): {', '.join(few[:10])}"
+            + ("" if data.cut else "; a smaller stride makes more of them")
+        )
     twice = duplicates(data)
     lines.append(
         "duplicate windows: "
@@ -43,13 +46,28 @@ def describe(data: WindowedDataset) -> list[str]:
             else "none"
         )
     )
-    for method in ("random", "blocked"):
+    if data.cut:
+        lines.append(_of_cut(data.cut))
+    for method in () if data.cut else ("random", "blocked"):
         share = leakage(data, method)
         words = f"split {method}: {share:.0%} of the validation windows overlap a training window"
         if share:
             words += ", so that validation is optimistic; `split: blocked` prevents it"
         lines.append(words)
     return lines
+
+
+def _of_cut(cut: str) -> str:
+    """What the divisions of windows whose order is not known are worth."""
+    if cut == "recordings":
+        return (
+            "split: the windows were already cut, so that their order is not known; `split: blocked` keeps "
+            "those of a recording together"
+        )
+    return (
+        "split: the windows were already cut, and nothing says which are of one recording, so that windows "
+        "of training and validation may overlap; name a column of `recording` if there is one"
+    )
 
 
 def duplicates(data: WindowedDataset) -> int:

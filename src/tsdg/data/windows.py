@@ -73,6 +73,11 @@ class WindowedDataset:
         return list(self.card["domains"])
 
     @property
+    def cut(self) -> str | None:
+        """Whether windows were already cut, their order unknown: by ``recordings`` or only as ``windows``."""
+        return self.card["window"].get("cut")
+
+    @property
     def fingerprint(self) -> str:
         """SHA-256 over signals, windows, classes, domains and window geometry."""
         return self.card["fingerprint"]

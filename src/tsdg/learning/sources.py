@@ -59,7 +59,7 @@ class Sources:
         if len(self.names) < 2:
             what = "without a target there are" if target is None else f"target {target!r} leaves"
             raise InputError(f"{what} {len(self.names)} source domain(s); two or more are needed")
-        parts = split(dataset.windows, fraction=fraction, seed=seed, method=method)
+        parts = split(dataset.windows, fraction=fraction, seed=seed, method=method, cut=dataset.cut)
         domain = dataset.windows["domain"].to_numpy()
         self.train = {name: np.flatnonzero((domain == name) & (parts == TRAIN)) for name in self.names}
         self.evaluation = {

@@ -1,6 +1,7 @@
 """The network that suits windows of a length."""
 
 LONG = 1024  # time steps from which windows are for the bearings backbone
+SHORTEST = 8  # time steps that a window needs for either
 
 
 def backbone(window: int) -> str:

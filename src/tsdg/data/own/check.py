@@ -13,7 +13,9 @@ import numpy as np
 import yaml
 
 from tsdg.data.describe import FEW, describe
-from tsdg.data.own.backbone import backbone
+from tsdg.data.own import cut
+from tsdg.data.own.backbone import SHORTEST, backbone
+from tsdg.data.own.cut import CutSource, settled
 from tsdg.data.own.prepare import domain_places, natural, prepare
 from tsdg.data.own.raw import open_source
 from tsdg.data.own.recordings import FILE, Block, Columns, Progress, Recording, Source
@@ -23,6 +25,7 @@ from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 
 WINDOW = 128
+USUAL = ("domain", "domains")  # names of columns that tell domains apart
 
 
 def check_table(
@@ -30,7 +33,7 @@ def check_table(
     *,
     domains: Mapping[str, Mapping[str, object]] | None = None,
     domain: Sequence[str] | None = None,
-    window: int = WINDOW,
+    window: int | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> tuple[list[str], dict[str, Any]]:
@@ -55,15 +58,38 @@ def check_table(
     InputError
         If the recordings cannot be prepared in this way.
     """
-    source = open_source(raw, separator=options.get("separator", ","), progress=progress)
+    source = open_source(
+        raw, separator=options.get("separator", ","), axes=options.get("axes"), progress=progress
+    )
+    usual = [
+        name for name in (cut.DOMAIN if isinstance(source, CutSource) else USUAL) if name in source.names
+    ]
+    guesses = []
+    if domains is None and domain is None and usual:
+        domain = usual[:1]
+        guesses.append(f"domain: {usual[0]}, by its name; --domain says otherwise")
     if domains is None and domain is None:
         raise InputError(
             f"{raw}: name the column that tells domains apart with --domain; there are "
             f"{', '.join(source.names)}"
         )
     fields = list(domain or dict.fromkeys(name for values in (domains or {}).values() for name in values))
+    if isinstance(source, CutSource) and "label" not in options:
+        labels = [name for name in cut.LABEL if name in source.names and name not in fields]
+        if labels:
+            options["label"] = labels[0]
+            guesses.append(f"label: {labels[0]}, by its name; --label says otherwise")
     given = {key: options[key] for key in ("channels", "label", "recording", "time") if key in options}
+    source = settled(source, options.get("rows"), **({"label": "label"} | given), fields=fields)
+    options |= source.settled
     columns = source.columns(**given, fields=fields)
+    if isinstance(source, CutSource) and window is None:
+        window = max(source.length, SHORTEST)
+        if source.length < window:
+            options.setdefault("short", "pad")
+    window = window or WINDOW
+    if window < SHORTEST:
+        guesses.append(f"window: {window} is too short to train on; give {SHORTEST} time steps or more")
     survey = Survey(columns)
     for recording in source.recordings(columns):
         survey.add(recording)
@@ -81,25 +107,27 @@ def check_table(
     used = options | {"window": window} | ({"domain": list(domain)} if domain else {})
     with tempfile.TemporaryDirectory(prefix="tsdg-check-") as folder:
         card = prepare(raw, Path(folder) / "data", domains=domains, **used)
-        lines = survey.lines(source, options.get("sampling_rate"))
-        if columns.recording is None:
+        lines = [*guesses, *(f"note: {note}" for note in source.notes)]
+        lines += survey.lines(source, options.get("sampling_rate"))
+        if columns.recording is None and not isinstance(source, CutSource):
             lines.append(unnamed_recordings(source, columns))
-        lines += describe(WindowedDataset.load(Path(folder) / "data"))
+        data = WindowedDataset.load(Path(folder) / "data")
+        lines += describe(data)
         lines += [f"note: {note}" for note in card["notes"]]
-    settled = {"channels": card["channels"]} | {
+    chosen = {"channels": card["channels"]} | {
         key: card["options"][key] for key in ("label", "recording", "time")
     }
     names = {_number(label): name for label, name in card["options"]["classes"].items()}
     named = any(str(label) != name for label, name in names.items())
     classes = names if named else list(names)
-    rest = {key: value for key, value in options.items() if key not in (*settled, "classes")}
+    rest = {key: value for key, value in options.items() if key not in (*chosen, "classes")}
     entry = {
         "kind": "table",
         "raw": str(raw),
         "source": "own",
-        "prepare": {k: v for k, v in (settled | {"classes": classes, "window": window} | rest).items() if v},
+        "prepare": {k: v for k, v in (chosen | {"classes": classes, "window": window} | rest).items() if v},
         "backbone": backbone(window),
-        "split": "blocked",
+        "split": "random" if data.cut == "windows" else "blocked",
         "standardize": "sources",
         "domains": {name: dict(values) for name, values in domains.items()},
         "augmentation": {"functions": ["scaling"], "statistics": "standard", "scale": [0.8, 1.2]},
@@ -196,13 +224,17 @@ class Survey:
         """The facts in words."""
         channels = list(self.columns.channels)
         low, middle, high = np.quantile(self.lengths, [0, 0.5, 1], method="nearest")
+        first = f"{len(self.lengths)} recordings of {low:,} to {high:,} time steps (median {middle:,})"
+        if isinstance(source, CutSource):
+            first = f"{len(self.lengths):,} windows of {high:,} time steps, already cut"
         lines = [
-            f"{source.path}: {len(self.lengths)} recordings of {low:,} to {high:,} time steps "
-            f"(median {middle:,})",
+            f"{source.path}: {first}",
             f"channels: {', '.join(channels)}",
         ]
         rates = [1.0 * rate for rate in self.rates or ([sampling_rate] if sampling_rate else [])]
-        if not rates:
+        if not rates and isinstance(source, CutSource):
+            lines.append("rate: not known, and not needed; --sampling-rate gives it")
+        elif not rates:
             lines.append("rate: not known; name the column of the time with --time, or give --sampling-rate")
         elif max(rates) / min(rates) > 1 + RATES_DIFFER:
             lines.append(f"rate: {min(rates):.4g} to {max(rates):.4g} Hz; bring all to one with `resample`")
@@ -238,7 +270,11 @@ class Survey:
             + self._what_of_constant()
         )
         rising = [channel for channel, always in zip(channels, self.rising, strict=True) if always]
-        if rising and self.columns.time is None:
+        if rising and isinstance(source, CutSource):
+            lines.append(
+                f"only increasing: {', '.join(rising)} within each window; leave out what is no signal"
+            )
+        elif rising and self.columns.time is None:
             name, is_it = (rising[0], "is it") if len(rising) == 1 else ("NAME", "is one of them")
             lines.append(
                 f"only increasing: {', '.join(rising)} within each recording: {is_it} the time? "

@@ -65,6 +65,13 @@ PREPARE = (
         unless="window",
     ),
     Option("short", one_of("drop", "pad"), "stretches shorter than a window", "drop"),
+    Option(
+        "rows",
+        one_of("steps", "windows"),
+        "what a row of a table is",
+        unless="as numbered columns, recordings and labels say",
+    ),
+    Option("axes", one_of("NTC", "NCT"), "of windows already cut", unless="the shorter is the channels'"),
     Option("channels", COLUMNS, "columns", unless="all of numbers that are nothing else"),
     Option("label", TEXT, "column of the class", "label"),
     Option(

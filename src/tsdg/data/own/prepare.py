@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tsdg.data.own.backbone import backbone
+from tsdg.data.own.cut import CutSource, settled
 from tsdg.data.own.raw import open_source
 from tsdg.data.own.recordings import Columns, Recording, Source, plain
 from tsdg.data.own.sampling import Sampling, plain_rate
@@ -24,6 +25,8 @@ def prepare(
     window: int,
     stride: int | None = None,
     short: str = "drop",
+    rows: str | None = None,
+    axes: str | None = None,
     channels: Sequence[str] | None = None,
     label: str = "label",
     classes: Sequence[object] | Mapping[object, str] | None = None,
@@ -53,6 +56,10 @@ def prepare(
         Window length and distance of two windows in time steps, after resampling; by default they adjoin.
     short : {"drop", "pad"}
         What becomes of a stretch that is shorter than one window: left out, or its last value repeated.
+    rows : {"steps", "windows"}, optional
+        What a row of a table is, see `tsdg.data.own.cut.settled`.
+    axes : {"NTC", "NCT"}, optional
+        Of windows already cut, see `tsdg.data.own.cut.of_arrays`.
     channels : sequence of str, optional
         By default all columns of numbers that are nothing else.
     label : str
@@ -94,13 +101,22 @@ def prepare(
         if value is not None and value < least:
             raise InputError(f"{name}: {value} is too small; give at least {least}")
     stride = stride or window
-    if short not in ("drop", "pad"):
-        raise InputError(f"short: {short!r} is unknown; choose drop or pad")
-    source = open_source(raw, separator=separator, progress=progress)
+    for name, choice, known in (
+        ("short", short, ("drop", "pad")),
+        ("rows", rows, (None, "steps", "windows")),
+        ("axes", axes, (None, "NTC", "NCT")),
+    ):
+        if choice not in known:
+            raise InputError(f"{name}: {choice!r} is unknown; choose {' or '.join(filter(None, known))}")
     fields = (
         list(domain) if domain is not None else list(dict.fromkeys(f for d in domains.values() for f in d))
     )
-    columns = source.columns(channels=channels, label=label, recording=recording, time=time, fields=fields)
+    source = open_source(raw, separator=separator, axes=axes, progress=progress)
+    given: dict[str, Any] = {
+        "channels": channels, "label": label, "recording": recording, "time": time, "fields": fields,
+    }  # fmt: skip
+    source = settled(source, rows, **given)
+    columns = source.columns(**given)
     places = domain_places(domains, fields)
     names = _class_names(classes)
     sampling = Sampling(sampling_rate, resample)
@@ -124,7 +140,7 @@ def prepare(
             "simulated": source.simulated,
             "classes": list(names.values()),
             "channels": list(columns.channels),
-            "window": {"length": window, "stride": stride, "short": short},
+            "window": {"length": window, "stride": stride, "short": short} | _cut(source, columns),
             "domains": {name: dict(values) for name, values in domains.items()},
             "sampling_rate": resample or plain_rate(sampling.rate),
             "resample": resample,
@@ -135,11 +151,19 @@ def prepare(
             },
             "notes": [
                 f"`backbone: auto` is {backbone(window)} for windows of {window} time steps.",
+                *source.notes,
                 *_notes(cutter, columns, source, skipped, fields),
             ],
             "sources": source.digests(),
         }  # fmt: skip
         return write(out, cutter.pieces(len(columns.channels)), windows=windows, card=card)
+
+
+def _cut(source: Source, columns: Columns) -> dict[str, str]:
+    """That windows were already cut, so that their order is not known, and whether their recordings are."""
+    if not isinstance(source, CutSource):
+        return {}
+    return {"cut": "recordings" if columns.recording else "windows"}
 
 
 class _Cutter:
@@ -158,10 +182,12 @@ class _Cutter:
         self.spool, self.window, self.stride, self.short, self.names = spool, window, stride, short, names
         self.lengths: list[int] = []
         self.samples = 0
-        self.rows: list[pd.DataFrame] = []
+        self.rows: list[tuple[np.ndarray, str, str, str]] = []  # starts, label, domain, recording
         self.found: set[str] = set()
         self.longest: dict[str, int] = {}  # stretch of one label, of each domain
+        self.longest_of: dict[str, int] = {}  # the same, of each label
         self.unused: dict[str, int] = {}  # time steps of labels that are no class
+        self.windowless: dict[str, int] = {}  # labels left out for want of a window: their longest stretch
         self.dropped = self.padded = 0
 
     def add(self, part: Recording, domain: str, labels: list[str]) -> None:
@@ -177,6 +203,7 @@ class _Cutter:
                 self.unused[text] = self.unused.get(text, 0) + length
                 continue
             self.longest[domain] = max(self.longest.get(domain, 0), length)
+            self.longest_of[text] = max(self.longest_of.get(text, 0), length)
             starts = begin + first + window_starts(self.window, self.stride, length)
             if length < self.window:
                 if self.short == "drop":
@@ -186,8 +213,8 @@ class _Cutter:
                 starts = np.array([self.samples])
                 piece = part.signal[first:last]
                 self._keep(np.concatenate([piece, np.repeat(piece[-1:], self.window - length, axis=0)]))
-            row = {"start": starts, "length": self.window, "label": text, "domain": domain}
-            self.rows.append(pd.DataFrame(row | {"recording": f"{domain} {part.name}"}))
+            if len(starts):
+                self.rows.append((starts, text, domain, f"{domain} {part.name}"))
 
     def _keep(self, signal: np.ndarray) -> None:
         self.spool.write(np.ascontiguousarray(signal, np.float32).data)
@@ -208,30 +235,50 @@ class _Cutter:
                             f"{nearest(plain(values[name]), present[name])}; there are {_some(present[name])}"
                         )
         names = self.names
+        with_windows = {text for _, text, _, _ in self.rows}
         if names is None:
-            names = {text: text for text in sorted(labels, key=natural)}
+            names = {text: text for text in sorted(labels & with_windows or labels, key=natural)}
+            self.windowless = {text: n for text, n in self.longest_of.items() if text not in names}
         for text in names:
             if text not in labels:
                 raise InputError(
                     f"{where}: classes: no row of the domains has the label {text!r}{nearest(text, labels)}; "
                     f"there are {_some(sorted(labels, key=natural))}"
                 )
+            if text not in with_windows and with_windows:
+                raise InputError(
+                    f"{where}: classes: {text!r} has no window: its longest stretch is "
+                    f"{self.longest_of[text]} time steps, a window {self.window}; give a shorter "
+                    "window, short: pad, or leave the class out"
+                )
+        if self.padded and max(self.longest.values()) == 1:
+            raise InputError(
+                f"{where}: short: pad would make windows of one row repeated, since every stretch of one "
+                "class is one row; is a row a window? give rows: windows"
+            )
         if len(names) < 2:
+            lost = ", ".join(
+                f"{text} (longest stretch: {n} time steps)" for text, n in self.windowless.items()
+            )
             raise InputError(
                 f"{where}: the domains have one class only, {', '.join(names) or 'none'}; two or more are "
-                "needed"
+                "needed" + (f"; no window of {self.window} is of {lost}: give a shorter one" if lost else "")
             )
-        with_windows = {row["domain"].iloc[0] for row in self.rows}
+        domains_with_windows = {domain for _, _, domain, _ in self.rows}
         for domain in domains:
-            if domain not in with_windows:
+            if domain not in domains_with_windows:
                 raise InputError(
                     f"{where}: domain {domain} has no window: its longest stretch of one class is "
                     f"{self.longest.get(domain, 0)} time steps, a window {self.window}; "
                     "give a shorter window, or short: pad"
                 )
-        windows = pd.concat(self.rows, ignore_index=True)
+        starts, *texts = zip(*self.rows, strict=True)
+        counts = [len(part) for part in starts]
+        found, places, recordings = (np.repeat(np.array(column, object), counts) for column in texts)
         order = {text: index for index, text in enumerate(names)}
-        return windows.assign(label=windows["label"].map(order)), names
+        windows = pd.DataFrame({"start": np.concatenate(starts), "length": self.window})
+        codes = np.array([order[text] for text in found], np.int64)
+        return windows.assign(label=codes, domain=places, recording=recordings), names
 
     def pieces(self, channels: int) -> Iterator[np.ndarray]:
         """The signals, one piece after another."""
@@ -303,6 +350,9 @@ def _notes(
     if unused_labels:
         steps = ", ".join(f"{count:,} of label {text or '(none)'}" for text, count in unused_labels)
         notes.append(f"Time steps in no window: {steps}.")
+    for text, longest in cutter.windowless.items():
+        shorter = f"its longest stretch is {longest} time steps, a window {cutter.window}"
+        notes.append(f"Label {text} is no class: {shorter}.")
     if skipped:
         keys = _some([" ".join(key) for key in skipped])
         notes.append(f"{sum(skipped.values())} recordings are of no domain ({', '.join(fields)}: {keys}).")

@@ -4,7 +4,8 @@ csv, parquet
     One row a time step: channels, a label, and columns that tell recordings and domains apart.
 npz
     The same as arrays: ``signal`` ``(N, C)``, and one array ``(N,)`` for each other column. An array of C
-    texts, ``channels`` or ``columns``, names the channels.
+    texts, ``channels`` or ``columns``, names the channels. Or windows already cut, see `cut`, as they may be
+    in a folder of npy files too.
 folder
     csv and parquet files, one a recording, and ``metadata.csv`` with a row for each: its ``file``, and what
     is the same in all of it, such as its label or its domain.
@@ -24,6 +25,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
+from tsdg.data.own import cut
 from tsdg.data.own.recordings import FILE, Block, Columns, Progress, Source
 from tsdg.errors import InputError, nearest
 
@@ -33,6 +35,7 @@ SUFFIXES = (".csv", ".parquet", ".npz")
 SIMULATED = "recordings.csv"
 
 _ROWS, _BYTES = 1 << 16, 1 << 22
+_INDEX = re.compile(r"__index_level_\d+__")  # pandas' index without a name
 _NUMBER = re.compile(r"[-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?")
 
 
@@ -43,7 +46,9 @@ def raw_names(entry: Mapping[str, Any]) -> list[str]:
     return source_files(entry["raw"], entry["prepare"].get("separator", ","))
 
 
-def open_source(path: str | Path, *, separator: str = ",", progress: Progress | None = None) -> Source:
+def open_source(
+    path: str | Path, *, separator: str = ",", axes: str | None = None, progress: Progress | None = None
+) -> Source:
     """Open a file, or a folder of files with their ``metadata.csv``.
 
     Parameters
@@ -51,6 +56,8 @@ def open_source(path: str | Path, *, separator: str = ",", progress: Progress | 
     path : path
     separator : str
         Of the cells of a csv.
+    axes : {"NTC", "NCT"}, optional
+        Of windows already cut, see `cut.of_arrays`.
     progress : callable, optional
         Called with the megabytes read and the megabytes in all.
 
@@ -62,12 +69,14 @@ def open_source(path: str | Path, *, separator: str = ",", progress: Progress | 
     path = Path(path)
     progress = progress or (lambda done, total: None)
     if path.is_dir():
+        if names := _arrays_there(path):
+            return _open_arrays(path, names, axes, progress)
         return _open_folder(path, separator, progress)
     if not path.exists():
         raise InputError(f"{path}: no such file or folder")
     _check_kind(path)
     if path.suffix == ".npz":
-        return _open_npz(path, progress)
+        return _open_npz(path, axes, progress)
     return _open_rows(path, separator, progress)
 
 
@@ -76,6 +85,8 @@ def source_files(path: str | Path, separator: str = ",") -> list[str]:
     path = Path(path)
     if path.suffix in SUFFIXES and not path.is_dir():
         return [path.name]
+    if names := _arrays_there(path):
+        return names
     if not (path / METADATA).is_file():
         return [METADATA]
     return [METADATA, *_metadata(path, separator)[FILE]]
@@ -83,6 +94,11 @@ def source_files(path: str | Path, separator: str = ",") -> list[str]:
 
 def _check_kind(path: Path) -> None:
     """Refuse a file that is not what its name says."""
+    if path.suffix in (".pt", ".pth"):
+        raise InputError(
+            f"{path}: PyTorch's files may run code when read; convert it: d = torch.load({path.name!r}); "
+            f"numpy.savez({path.with_suffix('.npz').name!r}, X=d['samples'], y=d['labels'], domain=...)"
+        )
     if path.suffix not in SUFFIXES:
         raise InputError(f"{path}: {path.suffix or 'no suffix'} is not known; use {', '.join(SUFFIXES)}")
     with open(path, "rb") as file:
@@ -98,13 +114,18 @@ def _check_kind(path: Path) -> None:
 
 
 @contextmanager
-def _refused(path: Path) -> Iterator[None]:
+def _refused(path: Path, array: str | None = None) -> Iterator[None]:
     """Arrow's errors, and NumPy's, as `InputError`."""
     try:
         yield
     except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:  # Arrow's are ValueErrors
         words = "".join(letter if letter.isprintable() else " " for letter in str(error))
         words = " ".join(words.split())[:200]
+        if "allow_pickle" in words and array:
+            raise InputError(
+                f"{path}: array {array!r} holds Python objects, not numbers or text; save it as "
+                f"`{array}.astype(str)`, or as numbers"
+            ) from None
         remedy = "correct the file and try again"
         if "UTF8" in words or "utf-8" in words:
             remedy = "save the file as UTF-8"
@@ -133,7 +154,8 @@ def _schema(path: Path, separator: str) -> tuple[pa.Schema, dict[str, str]]:
     """Types of the columns, and what keeps columns of numbers from being such."""
     with _refused(path):
         if path.suffix == ".parquet":
-            return pa.parquet.ParquetFile(path).schema_arrow, {}
+            schema = pa.parquet.ParquetFile(path).schema_arrow
+            return pa.schema([field for field in schema if not _INDEX.fullmatch(field.name)]), {}
         _check_separator(path, separator)
         with pa.csv.open_csv(path, pa.csv.ReadOptions(block_size=_BYTES), _parsing(separator)) as reader:
             schema = reader.schema
@@ -241,12 +263,37 @@ def _codes(column: pa.Array, name: str, source: Source) -> np.ndarray:
 # ---------------------------------------------------------------------------------------------------- npz
 
 
-def _open_npz(path: Path, progress: Progress) -> Source:
-    with _refused(path):
-        arrays: dict[str, Any] = dict(np.load(path, allow_pickle=False))
-    signal = arrays.pop(SIGNAL, None)
+def _arrays_there(path: Path) -> list[str]:
+    """The npy files of a folder without metadata, if there is one of windows."""
+    names = sorted(file.name for file in path.glob("*.npy"))
+    there = (path / METADATA).is_file()
+    return [] if there or not any(f"{name}.npy" in names for name in cut.X) else names
+
+
+def _open_arrays(path: Path, names: list[str], axes: str | None, progress: Progress) -> Source:
+    """A folder of npy files, memory-mapped."""
+    arrays = {}
+    for name in names:
+        with _refused(path / name, name.removesuffix(".npy")):
+            arrays[name.removesuffix(".npy")] = np.load(path / name, mmap_mode="r", allow_pickle=False)
+    return cut.of_arrays(path, [path / name for name in names], arrays, axes, progress)
+
+
+def _open_npz(path: Path, axes: str | None, progress: Progress) -> Source:
+    arrays: dict[str, Any] = {}
+    with _refused(path), np.load(path, allow_pickle=False) as file:
+        for name in file.files:
+            with _refused(path, name):
+                arrays[name] = file[name]
+    signal = arrays.get(SIGNAL)
+    if any(name in arrays and (name != SIGNAL or arrays[name].ndim == 3) for name in cut.X):
+        return cut.of_arrays(path, [path], arrays, axes, progress)
     if signal is None or signal.ndim != 2 or signal.dtype.kind not in "fiu":
-        raise InputError(f"{path}: needs an array `signal` of numbers, (time steps, channels)")
+        raise InputError(
+            f"{path}: needs an array `signal` of numbers, (time steps, channels), or windows already cut, "
+            f"`X` (windows, time steps, channels); there are {', '.join(arrays) or 'none'}"
+        )
+    del arrays[SIGNAL]
     count, width = signal.shape
     channels = [f"channel{index}" for index in range(width)]
     for name in ("channels", "columns"):

@@ -102,6 +102,10 @@ class Source:
         Columns of numbers but for some cells, and what is in these.
     texts : dict of str to dict of str to int
         Code of each text of each column, as far as it was read.
+    settled : dict of str to str
+        Options of `prepare` that say the same of the files as was found.
+    notes : list of str
+        How the files were understood, where that was not plain.
     origin : int or None
         First date in the file, in nanoseconds; times count from there.
     """
@@ -114,6 +118,8 @@ class Source:
     dates: list[str] = field(default_factory=list)
     spoilt: dict[str, str] = field(default_factory=dict)
     texts: dict[str, dict[str, int]] = field(default_factory=dict)
+    settled: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
     origin: int | None = None
 
     @property
