@@ -190,9 +190,9 @@ class Workflow:
         entry = self.study.dataset(dataset)
         if entry["source"] == "simulated":
             return f"data/simulated/{dataset}"
-        return (
-            Path(entry["raw"]).parent.as_posix() if self._kind(dataset).in_one_file(entry) else entry["raw"]
-        )
+        if self._kind(dataset).in_one_file(entry):
+            return Path(entry["raw"]).parent.as_posix()
+        return entry["raw"]
 
     def raw_paths(self, dataset: str) -> list[str]:
         """The raw files that a data set with recordings of its own is prepared from."""

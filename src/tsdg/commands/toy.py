@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from tsdg.commands.arguments import RUNS, Commands, command, load_study, natural
+from tsdg.study.names import TOY_FIGURES, TOY_TABLES
 
 
 def add(commands: Commands) -> None:
@@ -15,8 +16,8 @@ def add(commands: Commands) -> None:
     train.add_argument("--seed", nargs="+", type=natural, default=[0], help="seeds")
     train.add_argument("--out", type=Path, default=RUNS, help="folder of records")
     for kind, run, names in (
-        ("table", _table, ["toy_attributes", "target_risk", "target_risk_full"]),
-        ("figure", _figure, ["toy_dataset", "divergence_vs_risk"]),
+        ("table", _table, TOY_TABLES),
+        ("figure", _figure, TOY_FIGURES),
     ):
         sub = command(parts, kind, run, f"write a {kind} of the toy study", study=True)
         sub.add_argument("result", choices=names)
