@@ -38,7 +38,8 @@ rule data:
 
 
 onstart:
-    print(*flow.without, sep="\n", end="\n" if flow.without else "", file=sys.stderr)
+    for line in flow.without:
+        print(line, file=sys.stderr)
 
 
 onerror:

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from tsdg.commands.main import main
 from tsdg.files import atomic, sha256, write_text
 
 
@@ -60,6 +61,18 @@ def test_a_full_disk_is_said_of_the_file_itself(tmp_path):
         write_text(path, "text\n" * 1000)
     assert caught.value.filename == str(path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_command_says_which_result_the_disk_had_no_room_for(tmp_path, capsys):
+    assert main(["networks", "--out", str(tmp_path)]) == 0
+    before = (tmp_path / "networks.csv").read_bytes()
+    capsys.readouterr()
+    with small_files(100):
+        assert main(["networks", "--out", str(tmp_path)]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"tsdg networks: error: {tmp_path / 'networks.csv'}: File too large")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["networks.csv", "networks.tex"]
+    assert (tmp_path / "networks.csv").read_bytes() == before
 
 
 def test_another_files_error_keeps_its_name(tmp_path):
