@@ -91,6 +91,25 @@ def test_again_is_the_same_and_not_trained_twice(toy_params, tmp_path, capsys):
     assert (read(same[0]).stopped_at, read(one[0]).stopped_at) == (None, 2)
 
 
+def test_what_an_interrupted_job_has_finished_is_kept(toy_study, tmp_path, monkeypatch):
+    seeds, interrupted = [], True
+
+    def watched(run, config, hparams):
+        if interrupted and seeds:
+            raise KeyboardInterrupt
+        seeds.append(run.seed)
+        return toy.train(run, config, hparams)
+
+    monkeypatch.setattr("tsdg.toy.job.train", watched)
+    with pytest.raises(KeyboardInterrupt):
+        train_job(toy_study, "erm", [0, 1], tmp_path)
+    assert not list(tmp_path.glob("toy/**/*.json")), "a job's records appear together"
+    interrupted = False
+    paths = train_job(toy_study, "erm", [0, 1], tmp_path)
+    assert seeds == [0, 1]
+    assert [read(path).run.seed for path in paths] == [0, 1]
+
+
 def test_divergence_is_of_the_trained_network_s_features(toy_study, monkeypatch):
     kept = []
     build = toy._method
