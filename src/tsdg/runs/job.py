@@ -55,35 +55,31 @@ def train_job(
     recipes = Recipes(study, {study.prepared(name): prepared.fingerprint})
     runs = [Run(name, variant, *rest) for rest in product(targets, seeds, draws)]
     job = Job(runs, recipes, out, force=force)
-    missing = job.missing
-    if missing and config["method"] == estimators.METHOD:
-        _fit(prepared, data, missing, config, recipes, job, threads)
-    elif missing:
-        chosen = _device(device or study.params["device"], threads)
-        print(
-            f"{variant} on {chosen.type}: {len(missing)} run(s) of {config['iterations']} iterations, "
-            f"evaluated every {config['evaluate_every']}; records go to {out}",
-            flush=True,
-        )
-        method = config["method"]
-        with blamed(methods.get(method), method), Report(len(missing), config["iterations"]) as progress:
-            train(
-                prepared, missing, config, [recipes.of(run).hparams for run in missing],
-                device=chosen, progress=progress, finished=job.keep,
-            )  # fmt: skip
+    if job.missing and config["method"] == estimators.METHOD:
+        _fit(job, config, prepared, data, threads)
+    elif job.missing:
+        _train(job, config, prepared, _device(device or study.params["device"], threads))
     return job.finish()
 
 
-def _fit(
-    prepared: WindowedDataset,
-    folder: Path,
-    runs: Sequence[Run],
-    config: Mapping[str, Any],
-    recipes: Recipes,
-    job: Job,
-    threads: int,
-) -> None:
-    """Fit an estimator for each run, on the CPU."""
+def _train(job: Job, config: Mapping[str, Any], prepared: WindowedDataset, device: torch.device) -> None:
+    """Train the networks of the runs that are missing."""
+    runs, method, iterations = job.missing, config["method"], config["iterations"]
+    print(
+        f"{runs[0].variant} on {device.type}: {len(runs)} run(s) of {iterations} iterations, "
+        f"evaluated every {config['evaluate_every']}; records go to {job.out}",
+        flush=True,
+    )
+    with blamed(methods.get(method), method), Report(len(runs), iterations) as progress:
+        train(
+            prepared, runs, config, [job.recipes.of(run).hparams for run in runs],
+            device=device, progress=progress, finished=job.keep,
+        )  # fmt: skip
+
+
+def _fit(job: Job, config: Mapping[str, Any], prepared: WindowedDataset, folder: Path, threads: int) -> None:
+    """Fit an estimator for each run that is missing, on the CPU."""
+    runs = job.missing
     _device("cpu", threads)
     print(
         f"{runs[0].variant}, {config['estimator']}, on cpu: {len(runs)} run(s); records go to {job.out}",
@@ -91,7 +87,7 @@ def _fit(
     )
     with threadpool_limits(threads), Report(len(runs), 1) as progress:
         estimation.train(
-            prepared, runs, config, [recipes.of(run).hparams for run in runs],
+            prepared, runs, config, [job.recipes.of(run).hparams for run in runs],
             folder=folder, progress=progress, finished=job.keep,
         )  # fmt: skip
 
