@@ -170,6 +170,7 @@ def test_a_record_of_another_run_is_noticed(tmp_path, other):
         read(path, replace(RUN, **other))
 
 
+@pytest.mark.slow
 def test_what_trains_does_without_what_reads():
     blocked = "import sys; sys.modules |= dict.fromkeys(('msgspec', 'jsonschema', 'tqdm'));"
     subprocess.run(

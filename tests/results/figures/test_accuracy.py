@@ -1,3 +1,5 @@
+import pytest
+
 from layouts import layout, panel
 from synthetic_records import grid, save
 from tsdg.results import figures
@@ -6,6 +8,7 @@ from tsdg.results.selection import select
 from tsdg.study.layout import Protocol
 
 
+@pytest.mark.slow
 def test_accuracy_by_target_is_reproducible_and_draws_what_the_table_holds(tmp_path, monkeypatch):
     runs = grid(["erm", "ours-learned", "gone"], ["A", "C"], [0, 1], [0], dataset="bearings")
     for run in runs[:8]:
