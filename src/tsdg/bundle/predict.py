@@ -12,6 +12,7 @@ from tsdg.bundle.model import Bundle
 from tsdg.data.own.raw import open_source
 from tsdg.data.own.recordings import Recording
 from tsdg.data.own.sampling import RATES_DIFFER, Sampling
+from tsdg.data.own.stamps import rate_of
 from tsdg.data.windows import window_starts
 from tsdg.errors import InputError, nearest
 
@@ -71,6 +72,7 @@ def predict(
         recording=recording or known.get("recording"),
         time=time or known.get("time"),
     )
+    source.ties = "spread"
     length, step = card["window"]["length"], stride or card["window"]["stride"]
     sampling = Sampling(sampling_rate, card["resample"])
     tables = []
@@ -96,7 +98,7 @@ def _check_rate(where: str, recording: Recording, given: float | None, card: dic
     """Refuse a rate that is not known or not the model's, unless it resamples."""
     rate, wanted = given, card["sampling_rate"]
     if recording.time is not None and len(recording.time) > 1:
-        rate = 1 / float(np.median(np.diff(recording.time)))
+        rate = rate_of(recording.time)
     if wanted and not rate:
         raise InputError(
             f"{where}: its rate is not known, and the model takes {wanted:.4g} Hz; name the column of the "

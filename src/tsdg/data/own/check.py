@@ -19,12 +19,14 @@ from tsdg.data.own.cut import CutSource, settled
 from tsdg.data.own.prepare import domain_places, natural, prepare
 from tsdg.data.own.raw import open_source
 from tsdg.data.own.recordings import FILE, Block, Columns, Progress, Recording, Source
-from tsdg.data.own.sampling import GAP, IRREGULAR, RATES_DIFFER
+from tsdg.data.own.sampling import IRREGULAR, RATES_DIFFER, plain_rate
+from tsdg.data.own.stamps import GAP, is_epoch, names_a_clock, names_a_count, rate_of, resolution
 from tsdg.data.simulated import SIMULATED_COLUMN
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 
 WINDOW = 128
+MOSTLY = 0.9  # share of steps
 USUAL = ("domain", "domains")  # names of columns that tell domains apart
 
 
@@ -82,7 +84,11 @@ def check_table(
     given = {key: options[key] for key in ("channels", "label", "recording", "time") if key in options}
     source = settled(source, options.get("rows"), **({"label": "label"} | given), fields=fields)
     options |= source.settled
+    options, said = _with_time(source, options, fields)
+    guesses += said
+    given = {key: options[key] for key in ("channels", "label", "recording", "time") if key in options}
     columns = source.columns(**given, fields=fields)
+    source.time_unit, source.ties = options.get("time_unit"), options.get("ties")
     if isinstance(source, CutSource) and window is None:
         window = max(source.length, SHORTEST)
         if source.length < window:
@@ -90,9 +96,13 @@ def check_table(
     window = window or WINDOW
     if window < SHORTEST:
         guesses.append(f"window: {window} is too short to train on; give {SHORTEST} time steps or more")
-    survey = Survey(columns)
+    survey = Survey(columns, options.get("gap", GAP))
     for recording in source.recordings(columns):
         survey.add(recording)
+    if (rates := survey.rates) and max(rates) / min(rates) > 1 + RATES_DIFFER and "resample" not in options:
+        options["resample"] = plain_rate(float(f"{min(rates):.3g}"))
+    if source.time_unit not in (None, "s"):
+        options["time_unit"] = source.time_unit
     if domains is None:
         domains = propose_domains(fields, [key for key, facts in survey.facts.items() if facts.labelled])
         if len(domains) < 3:
@@ -133,6 +143,102 @@ def check_table(
         "augmentation": {"functions": ["scaling"], "statistics": "standard", "scale": [0.8, 1.2]},
     }
     return lines, entry
+
+
+def _with_time(
+    source: Source, options: dict[str, Any], fields: Sequence[str]
+) -> tuple[dict[str, Any], list[str]]:
+    """The options with a column of time and without times among the channels, and what was recognized."""
+    if isinstance(source, CutSource):
+        return options, []
+    options = dict(options)
+    said: list[str] = []
+    given = {key: options[key] for key in ("channels", "label", "recording", "time") if key in options}
+    columns = source.columns(**given, fields=fields)
+    clocks: dict[str, Clock] = {}
+    if "channels" not in options:
+        names = [name for name in columns.channels if names_a_clock(name)]
+        dates = [] if columns.time else source.dates
+        found = {name: _clock(source, columns, name) for name in [*dates, *names]}
+        clocks = {name: clock for name, clock in found.items() if name in dates or clock.back < 1 - MOSTLY}
+        for name, clock in _rising(source, columns, [n for n in columns.channels if n not in found]).items():
+            if clock.epoch or (clock.even and (not clock.count or names_a_count(name))):
+                clocks[name] = clock
+        options["channels"] = [name for name in columns.channels if name not in clocks]
+        if not options["channels"]:
+            return options | {"channels": list(columns.channels)}, said
+    time = columns.time
+    for name, clock in clocks.items():
+        if time is None and not clock.back and not clock.count_by(name):
+            time = options["time"] = name
+            said.append(f"time: {name}, recognized as such; --time says otherwise")
+        elif name in columns.channels:
+            why = "goes backwards in places: is the name of a recording missing?" if clock.back else ""
+            said.append(f"left out: {name}, a time or a count of rows, no signal {why}".strip())
+    if time is not None and "ties" not in options:
+        clock = clocks.get(time) or _clock(source, columns, time)
+        if clock.ties and not clock.back:
+            options["ties"] = "spread"
+            said.append(
+                f"ties: {clock.ties:.2%} of the times are the same as the one before; `ties: spread` shares "
+                "the time to the next one, `ties: drop` leaves them out"
+            )
+    return options, said
+
+
+@dataclass
+class Clock:
+    """How a column moves within recordings: shares of steps back, of none; even steps, of 1; since 1970."""
+
+    back: float
+    ties: float
+    even: bool
+    count: bool
+    epoch: bool
+
+    def count_by(self, name: str) -> bool:
+        """Whether it counts rows, by its steps and its name."""
+        return self.count and not names_a_clock(name)
+
+
+def _clock(source: Source, columns: Columns, name: str) -> Clock:
+    """Facts of a column as a time."""
+    keys = [columns.recording] if columns.recording else list(columns.fields)
+    steps, epoch = [], True
+    last: tuple[np.ndarray, np.ndarray] | None = None
+    for block in source.read(
+        Columns([], recording=columns.recording, time=name, fields=columns.fields), source
+    ):
+        assert block.time is not None
+        codes = np.stack([block.codes[key] for key in keys] or [np.zeros(len(block.time), np.int32)], 1)
+        time = block.time
+        if last is not None:
+            codes, time = np.concatenate([last[0], codes]), np.concatenate([last[1], time])
+        steps.append(np.diff(time)[(codes[1:] == codes[:-1]).all(1)])
+        epoch &= len(time) > 0 and is_epoch(float(time[0]))
+        last = codes[-1:], time[-1:]
+    found = np.concatenate(steps) if steps else np.zeros(0)
+    if not len(found):
+        return Clock(0.0, 0.0, even=False, count=False, epoch=False)
+    usual = np.median(found)
+    even = bool(usual > 0 and (np.abs(found - usual) <= IRREGULAR * usual).mean() > MOSTLY)
+    back, ties = float((~(found >= 0)).mean()), float((found == 0).mean())
+    return Clock(back, ties, even, bool(even and usual == 1), epoch)
+
+
+def _rising(source: Source, columns: Columns, names: Sequence[str]) -> dict[str, Clock]:
+    """Columns that never fall in the first block within a recording, and nowhere but in few places."""
+    block = next(islice(source.read(Columns(names, fields=columns.texts), source), 1), None)
+    if block is None or not names:
+        return {}
+    keys = [columns.recording] if columns.recording else list(columns.fields)
+    codes = np.stack([block.codes[key] for key in keys] or [np.zeros(len(block.signal), np.int32)], 1)
+    same = (codes[1:] == codes[:-1]).all(1)
+    falls = (~(np.diff(block.signal, axis=0) >= 0) & same[:, None]).mean(0)
+    found = {
+        name: _clock(source, columns, name) for name, f in zip(names, falls, strict=True) if f < 1 - MOSTLY
+    }
+    return {name: clock for name, clock in found.items() if clock.back < 1 - MOSTLY and clock.ties < MOSTLY}
 
 
 def proposal(name: str, entry: Mapping[str, Any]) -> str:
@@ -191,8 +297,8 @@ class Facts:
 class Survey:
     """Facts of recordings, gathered one by one."""
 
-    def __init__(self, columns: Columns):
-        self.columns = columns
+    def __init__(self, columns: Columns, gap: float):
+        self.columns, self.gap = columns, gap
         self.facts: dict[tuple[str, ...], Facts] = {}
         self.lengths: list[int] = []
         self.rates: list[float] = []
@@ -214,10 +320,11 @@ class Survey:
         self.lengths.append(len(signal))
         if recording.time is not None and len(recording.time) > 1:
             steps = np.diff(recording.time)
-            period = float(np.median(steps))
+            period = 1 / rate_of(recording.time, self.gap)
             self.rates.append(1 / period)
-            self.gaps.append(int((steps > GAP * period).sum()))
-            if np.quantile(np.abs(steps / period - 1), 0.9) > IRREGULAR:
+            self.gaps.append(int((steps > self.gap * np.median(steps)).sum()))
+            allowed = IRREGULAR * period + resolution(recording.time, period)
+            if np.quantile(np.abs(steps - period), 0.9) > 1.001 * allowed:
                 self.irregular.append(recording.name)
 
     def lines(self, source: Source, sampling_rate: float | None) -> list[str]:
@@ -231,6 +338,10 @@ class Survey:
             f"{source.path}: {first}",
             f"channels: {', '.join(channels)}",
         ]
+        if self.columns.time:
+            what = "dates" if self.columns.time in source.dates else f"in {source.time_unit or 's'}"
+            since = " since 1970" if source.start is not None and is_epoch(source.start) else ""
+            lines.append(f"time: {self.columns.time}, {what}{since}")
         rates = [1.0 * rate for rate in self.rates or ([sampling_rate] if sampling_rate else [])]
         if not rates and isinstance(source, CutSource):
             lines.append("rate: not known, and not needed; --sampling-rate gives it")
@@ -239,8 +350,8 @@ class Survey:
         elif max(rates) / min(rates) > 1 + RATES_DIFFER:
             lines.append(f"rate: {min(rates):.4g} to {max(rates):.4g} Hz; bring all to one with `resample`")
         else:
-            slow = self.rates and np.median(rates) < 1 and self.columns.time not in source.dates
-            hint = "; the time is taken as seconds: is it in milliseconds? then divide it by 1000"
+            slow = self.rates and np.median(rates) < 1 and source.time_unit == "s"
+            hint = "; the time is taken as seconds: is it in milliseconds? then give --time-unit ms"
             lines.append(f"rate: {np.median(rates):.4g} Hz" + (hint if slow else ""))
         if self.irregular:
             lines.append(
@@ -249,7 +360,7 @@ class Survey:
             )
         if self.gaps:
             with_gaps = sum(count > 0 for count in self.gaps)
-            found = f"{sum(self.gaps)} longer than {GAP} sample periods, in {with_gaps} recordings"
+            found = f"{sum(self.gaps)} longer than {self.gap:g} sample periods, in {with_gaps} recordings"
             lines.append("gaps: " + (f"{found}; no window crosses one" if with_gaps else "none"))
         steps = sum(facts.steps for facts in self.facts.values())
         missing = np.sum([facts.missing for facts in self.facts.values()], 0)

@@ -13,6 +13,7 @@ from tsdg.data.own.cut import CutSource, settled
 from tsdg.data.own.raw import open_source
 from tsdg.data.own.recordings import Columns, Recording, Source, plain
 from tsdg.data.own.sampling import Sampling, plain_rate
+from tsdg.data.own.stamps import GAP, UNITS
 from tsdg.data.windows import window_starts, write
 from tsdg.errors import InputError, nearest
 
@@ -32,6 +33,9 @@ def prepare(
     classes: Sequence[object] | Mapping[object, str] | None = None,
     recording: str | None = None,
     time: str | None = None,
+    time_unit: str | None = None,
+    ties: str | None = None,
+    gap: float = GAP,
     domain: Sequence[str] | None = None,
     sampling_rate: float | None = None,
     resample: float | None = None,
@@ -42,7 +46,7 @@ def prepare(
 ) -> dict[str, Any]:
     """Make the windowed data set from a file, or a folder of files, which are streamed.
 
-    A window never crosses a recording, a change of the label, or a gap in time of more than 5 sample periods.
+    A window never crosses a recording, a change of the label, or a gap in time.
 
     Parameters
     ----------
@@ -70,7 +74,14 @@ def prepare(
         Column of the recording's name; by default ``recording``, or in a folder the ``file``. Where there is
         none, a recording ends where a field changes.
     time : str, optional
-        Column of the time, in seconds or as dates; by default ``time``, where there is one.
+        Column of the time, as numbers or dates; by default ``time``, where there is one.
+    time_unit : {"s", "ms", "us", "ns"}, optional
+        Of a time in numbers; by default told by their magnitude, see `tsdg.data.own.stamps.unit_of`.
+    ties : {"spread", "drop"}, optional
+        Equal times share the time to the next one, or only the first row is kept; by default they are
+        refused.
+    gap : float
+        Sample periods from one step to the next above which no window goes on.
     domain : sequence of str, optional
         Fields of `domains` that are columns; the others only describe. By default all are.
     sampling_rate : float, optional
@@ -105,6 +116,8 @@ def prepare(
         ("short", short, ("drop", "pad")),
         ("rows", rows, (None, "steps", "windows")),
         ("axes", axes, (None, "NTC", "NCT")),
+        ("time_unit", time_unit, (None, *UNITS)),
+        ("ties", ties, (None, "spread", "drop")),
     ):
         if choice not in known:
             raise InputError(f"{name}: {choice!r} is unknown; choose {' or '.join(filter(None, known))}")
@@ -117,9 +130,10 @@ def prepare(
     }  # fmt: skip
     source = settled(source, rows, **given)
     columns = source.columns(**given)
+    source.time_unit, source.ties = time_unit, ties
     places = domain_places(domains, fields)
     names = _class_names(classes)
-    sampling = Sampling(sampling_rate, resample)
+    sampling = Sampling(sampling_rate, resample, gap)
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=out.parent) as spool:
         cutter = _Cutter(spool, window, stride, short, names)
@@ -142,7 +156,7 @@ def prepare(
             "channels": list(columns.channels),
             "window": {"length": window, "stride": stride, "short": short} | _cut(source, columns),
             "domains": {name: dict(values) for name, values in domains.items()},
-            "sampling_rate": resample or plain_rate(sampling.rate),
+            "sampling_rate": resample or plain_rate(sampling_rate or sampling.typical),
             "resample": resample,
             "backbone": backbone(window),
             "options": {

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tsdg.data.own.stamps import UNITS, spread, unit_of
 from tsdg.data.simulated import SIMULATED_COLUMN
 from tsdg.errors import InputError, nearest
 from tsdg.files import sha256
@@ -102,12 +103,18 @@ class Source:
         Columns of numbers but for some cells, and what is in these.
     texts : dict of str to dict of str to int
         Code of each text of each column, as far as it was read.
+    time_unit : str or None
+        Of times that are numbers, see `tsdg.data.own.stamps.UNITS`; found as they are read if not given.
+    ties : str or None
+        What becomes of equal times: ``spread`` or ``drop``; by default they are refused.
     settled : dict of str to str
         Options of `prepare` that say the same of the files as was found.
     notes : list of str
         How the files were understood, where that was not plain.
     origin : int or None
         First date in the file, in nanoseconds; times count from there.
+    start : float
+        The same of times in other units than seconds.
     """
 
     path: Path
@@ -118,9 +125,12 @@ class Source:
     dates: list[str] = field(default_factory=list)
     spoilt: dict[str, str] = field(default_factory=dict)
     texts: dict[str, dict[str, int]] = field(default_factory=dict)
+    time_unit: str | None = None
+    ties: str | None = None
     settled: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     origin: int | None = None
+    start: float | None = None
 
     @property
     def simulated(self) -> bool:
@@ -267,18 +277,39 @@ class Source:
                 "leave the cell empty where a value is missing"
             )
         if block.time is not None:
-            back = np.flatnonzero(~(np.diff(block.time) > 0))
+            back = np.flatnonzero(~(np.diff(block.time) >= 0))
             if len(back):
                 raise InputError(
                     f"{where}: {columns.time} does not increase from row {row + back[0] + 1} to the next; "
                     "sort the rows of each recording by time, once each"
                     + ("" if columns.recording else ", or name the column of the recording with --recording")
                 )
+            block = self._timed(block, columns, where, row)
         labels = block.codes[columns.label] if columns.label else np.full(len(block.signal), -1, np.int32)
         return Recording(name, fields, block.signal, labels, block.time)
 
+    def _timed(self, block: Block, columns: Columns, where: str, row: int) -> Block:
+        """A recording with times in seconds, without ties."""
+        time = block.time
+        assert time is not None
+        ties = np.flatnonzero(np.diff(time) == 0)
+        if len(ties) and self.ties is None:
+            raise InputError(
+                f"{where}: {columns.time} is the same in rows {row + ties[0] + 1} and {row + ties[0] + 2}; "
+                "give ties: spread, which shares the time to the next one, or ties: drop"
+            )
+        if columns.time not in self.dates:
+            self.time_unit = self.time_unit or unit_of(time)
+            if self.time_unit not in (None, "s"):
+                self.start = float(time[0]) if self.start is None else self.start
+                time = (time - self.start) / UNITS[self.time_unit]
+        if len(ties) and self.ties == "spread":
+            time = spread(time)
+        block = Block(block.signal, block.codes, time)
+        return _cut(block, np.r_[True, np.diff(time) > 0]) if len(ties) else block
 
-def _cut(block: Block, rows: slice) -> Block:
+
+def _cut(block: Block, rows: slice | np.ndarray) -> Block:
     """Some rows of a block."""
     time = None if block.time is None else block.time[rows]
     return Block(block.signal[rows], {name: codes[rows] for name, codes in block.codes.items()}, time)

@@ -1,16 +1,16 @@
 """Sampling rates: gaps in time, and recordings brought to one rate."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 import scipy
 
 from tsdg.data.own.recordings import Recording
+from tsdg.data.own.stamps import GAP, rate_of
 from tsdg.errors import InputError
 
-GAP = 5  # sample periods
 IRREGULAR = 0.01  # share of a period by which steps differ, up to which they count as regular
 RATES_DIFFER = 0.05  # share by which recordings' rates may differ without resampling
 
@@ -25,15 +25,24 @@ class Sampling:
         Hz of the recordings; found from their times if not given.
     resample : float or None
         Hz that is wanted.
+    gap : float
+        Sample periods from one step to the next above which a stretch ends.
     """
 
     rate: float | None
     resample: float | None
+    gap: float = GAP
+    rates: list[float] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
-        for name, value in (("sampling_rate", self.rate), ("resample", self.resample)):
+        for name, value in (("sampling_rate", self.rate), ("resample", self.resample), ("gap", self.gap)):
             if value is not None and not value > 0:
-                raise InputError(f"{name}: {value} is not a rate in Hz; give a number above 0")
+                raise InputError(f"{name}: {value} is not above 0")
+
+    @property
+    def typical(self) -> float | None:
+        """Hz of the recordings: the median of those read so far."""
+        return float(np.median(self.rates)) if self.rates else self.rate
 
     def stretches(self, recording: Recording, where: str) -> Iterator[Recording]:
         """A recording's parts without gaps, at the wanted rate."""
@@ -41,8 +50,8 @@ class Sampling:
         parts = [recording]
         if recording.time is not None and len(recording.time) > 1:
             steps = np.diff(recording.time)
-            rate = 1 / float(np.median(steps))
-            cuts = np.flatnonzero(steps > GAP / rate) + 1
+            rate = rate_of(recording.time, self.gap)
+            cuts = np.flatnonzero(steps > self.gap * np.median(steps)) + 1
             parts = [
                 Recording(recording.name, recording.fields, *arrays)
                 for arrays in zip(
@@ -50,6 +59,7 @@ class Sampling:
                     strict=True,
                 )
             ]
+            self.rates.append(rate)
             self.rate = self.rate or rate
         place = f"{where}: recording {recording.name}"
         if self.resample is None:
@@ -59,6 +69,9 @@ class Sampling:
                     f"bring all to one rate with `resample`, e.g. resample: {min(rate, self.rate):.3g}"
                 )
             yield from parts
+            return
+        if recording.time is not None and len(recording.time) < 2:
+            yield recording
             return
         if rate is None:
             raise InputError(
