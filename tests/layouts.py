@@ -9,7 +9,9 @@ def panel(dataset, targets, metrics=("accuracy",), *, title=None, average_only=F
     return Panel(dataset, title or dataset, tuple(targets), tuple(metrics), average_only, paper)
 
 
-def layout(rows, *panels, labels=None, ours=(), protocol=PAPER, caption="Some.", arrange="beneath"):
+def layout(
+    rows, *panels, labels=None, baselines=(), ours=(), protocol=PAPER, caption="Some.", arrange="beneath"
+):
     """A row without a label is printed as it is called."""
     labels = {row: row for row in rows} | (labels or {})
-    return Layout(tuple(rows), labels, panels, protocol, caption, tuple(ours), arrange)
+    return Layout(tuple(rows), labels, panels, protocol, caption, tuple(baselines), tuple(ours), arrange)

@@ -9,6 +9,7 @@ from layouts import panel
 from synthetic_records import grid, save
 from tsdg.results import captions, tables
 from tsdg.results.numbers import summarise
+from tsdg.results.paper import compare
 from tsdg.results.selection import select
 from tsdg.study.layout import Protocol
 from tsdg.study.run import Run
@@ -49,6 +50,20 @@ def test_the_golden_table(tmp_path):
     assert rows["ERM"][1] == [r"\textbf{10.0}"] * 3
     assert text.count("\\hdashline\\addlinespace\nOurs") == 2
     assert "Toy. Protocol paper: 3 seeds, 20 hyperparameter draws, 3,000 iterations. Best in" in text
+
+
+def test_baselines_stand_first_above_a_rule_and_are_not_counted_as_the_papers(tmp_path):
+    accuracies = {(row, "P"): (0.9,) for row in ("erm", "linear", "ours")}
+    runs = selected(tmp_path, accuracies, seeds=1)
+    shape = layout(
+        ["erm", "linear", "ours"], panels=[panel("toy", "P", ["accuracy"], paper="bearings")],
+        baselines=["linear"], protocol=ONE_SEED,
+    )  # fmt: skip
+    text = tables.render("toy", runs, shape, tmp_path / "out")[1].read_text()
+    rows = [line.split(" ")[0] for line in tabular(text)[1].splitlines()]
+    assert rows[rows.index("linear") - 1 :][:3] == [r"\midrule", "linear", r"\midrule"]
+    assert "No networks, and not the paper's: linear." in text
+    assert set(compare(summarise(runs, shape), shape)["variant"]) == {"erm", "ours"}
 
 
 @pytest.mark.parametrize("arrange", ["beneath", "beside"])

@@ -17,6 +17,8 @@ from tsdg.study.layout import joined, text
         ({"targets": []}, "toy: a panel needs targets and metrics"),
         ({"metrics": ["acc"]}, "acc unknown; known are accuracy"),
         ({"ours": ["dann"]}, "dann must be among rows"),
+        ({"baselines": ["dann"]}, "baselines: dann must be among rows"),
+        ({"baselines": ["ours"]}, "baselines: ours cannot be among ours too"),
         ({"panels": [panel("a", "PQ"), panel("a", "PQ")]}, "a data set can have one panel"),
         ({"panels": [panel("a", "PQ"), panel("b", "PQ", ["ece", "nll"])]}, "equally many metrics"),
         ({"arrange": "above"}, "neither 'beneath' nor 'beside'"),
@@ -27,9 +29,10 @@ def test_a_wrong_layout_is_refused(changes, message):
         layout(**changes)
 
 
-def test_rows_are_printed_with_ours_last():
+def test_rows_are_printed_with_baselines_first_and_ours_last():
     shape = layout(["a", "ours", "b", "mine"], ours=["mine", "ours"])
     assert (shape.groups, shape.ordered) == ([["a", "b"], ["ours", "mine"]], ["a", "b", "ours", "mine"])
+    assert layout(["a", "ours", "line"], baselines=["line"]).groups == [["line"], ["a"], ["ours"]]
     assert layout(["a"], ours=[]).groups == [["a"]]
 
 
@@ -38,6 +41,7 @@ def test_the_text_of_a_layout_changes_with_all_of_it():
     changes = [
         {"caption": "Other."},
         {"ours": ()},
+        {"baselines": ("erm",)},
         {"rows": ("ours", "irm", "erm")},
         {"labels": {**shape.labels, "irm": "IRM"}},
         {"arrange": "beside"},

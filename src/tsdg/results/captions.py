@@ -25,6 +25,9 @@ def notes(selected: pd.DataFrame, layout: Layout) -> list[str]:
     titles = layout.titles
     rows = selected[selected["variant"].isin(layout.rows) & selected["dataset"].isin(titles)]
     found = [_protocol(layout.protocol)]
+    if layout.baselines:
+        names = ", ".join(layout.labels[row] for row in layout.baselines)
+        found.insert(0, f"No networks, and not the paper's: {names}.")
     others = rows[~rows["protocol"].isin(["", layout.protocol.name])]
     if len(others):
         pairs = others[["variant", "protocol"]].drop_duplicates().itertuples()

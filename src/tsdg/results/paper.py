@@ -10,7 +10,7 @@ from tsdg.study.metric import METRICS
 
 
 def compare(summary: pd.DataFrame, layout: Layout) -> pd.DataFrame:
-    """The paper's numbers beside a summary, for the panels that name a table of the paper.
+    """The paper's numbers beside a summary less baselines, for the panels that name a table of the paper.
 
     Returns
     -------
@@ -25,7 +25,8 @@ def compare(summary: pd.DataFrame, layout: Layout) -> pd.DataFrame:
         return pd.DataFrame(columns=[*columns, "paper", "difference", "note"])
     printed = pd.concat(paper.numbers(table).assign(dataset=dataset) for dataset, table in named.items())
     printed = printed.rename(columns={"row": "variant", "value": "paper"})
-    ours = summary.loc[summary["dataset"].isin(named), columns]
+    of_the_paper = summary["dataset"].isin(named) & ~summary["variant"].isin(layout.baselines)
+    ours = summary.loc[of_the_paper, columns]
     compared = ours.merge(printed, how="left", on=keys, validate="many_to_one")
     compared["difference"] = compared["mean"] - compared["paper"]
     compared["note"] = ""

@@ -60,7 +60,8 @@ def _latex(name: str, table: pd.DataFrame, text: str, layout: Layout) -> str:
         lines.append(r"\midrule")
         for number, group in enumerate(layout.groups):
             if number:
-                lines.append(r"\addlinespace\hdashline\addlinespace")
+                own = group[0] in layout.ours
+                lines.append(r"\addlinespace\hdashline\addlinespace" if own else r"\midrule")
             for variant in group:
                 printed = [_cell(cells[c.panel.dataset, variant, c.target, c.metric]) for c in columns]
                 lines.append(row([escape(layout.labels[variant]), *printed]))

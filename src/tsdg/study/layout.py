@@ -84,6 +84,8 @@ class Layout:
     protocol : Protocol
     caption : str
         What the table shows; facts of its runs are added to it.
+    baselines : tuple of str
+        Those of the rows that come first, above a rule; they are no methods of the paper's.
     ours : tuple of str
         Those of the rows that come last, beneath a dashed rule.
     arrange : {"beneath", "beside"}
@@ -101,6 +103,7 @@ class Layout:
     panels: tuple[Panel, ...]
     protocol: Protocol
     caption: str
+    baselines: tuple[str, ...] = ()
     ours: tuple[str, ...] = ()
     arrange: Literal["beneath", "beside"] = "beneath"
 
@@ -111,8 +114,11 @@ class Layout:
     def _problem(self) -> str | None:
         if not self.rows:
             return "a table needs rows"
-        if stray := [row for row in self.ours if row not in self.rows]:
-            return f"ours: {', '.join(stray)} must be among rows too"
+        for name, some in (("baselines", self.baselines), ("ours", self.ours)):
+            if stray := [row for row in some if row not in self.rows]:
+                return f"{name}: {', '.join(stray)} must be among rows too"
+        if both := [row for row in self.baselines if row in self.ours]:
+            return f"baselines: {', '.join(both)} cannot be among ours too"
         if stray := [row for row in self.rows if row not in self.labels]:
             return f"labels: {', '.join(stray)} must have one"
         if self.arrange not in ("beneath", "beside"):
@@ -131,7 +137,7 @@ class Layout:
     @property
     def groups(self) -> list[list[str]]:
         """The rows in the order of printing, parted where a rule parts them."""
-        return parted(self.rows, self.ours)
+        return parted(self.rows, self.ours, self.baselines)
 
     @property
     def ordered(self) -> list[str]:
@@ -149,12 +155,12 @@ class Layout:
         return [(panel, target) for panel in self.panels for target in panel.targets]
 
 
-def parted(rows: Iterable[str], ours: Collection[str]) -> list[list[str]]:
-    """Rows in the order of printing, ours last, parted where a rule parts them."""
-    parts: dict[bool, list[str]] = {False: [], True: []}
+def parted(rows: Iterable[str], ours: Collection[str], baselines: Collection[str] = ()) -> list[list[str]]:
+    """Rows in the order of printing, baselines first and ours last, parted where a rule parts them."""
+    parts: list[list[str]] = [[], [], []]
     for row in rows:
-        parts[row in ours].append(row)
-    return [part for part in parts.values() if part]
+        parts[0 if row in baselines else 2 if row in ours else 1].append(row)
+    return [part for part in parts if part]
 
 
 def common_rows(layouts: Sequence[Layout]) -> list[str]:
@@ -165,7 +171,7 @@ def common_rows(layouts: Sequence[Layout]) -> list[str]:
 def joined(
     layouts: Sequence[Layout], rows: Iterable[str] | None = None, metrics: Sequence[str] | None = None
 ) -> Layout:
-    """The panels of several tables of different data sets side by side, as one layout, ours last.
+    """The panels of several tables of different data sets side by side, as one layout.
 
     Parameters
     ----------
@@ -178,7 +184,8 @@ def joined(
     """
     chosen = common_rows(layouts) if rows is None else list(rows)
     ours = {row for layout in layouts for row in layout.ours}
-    chosen.sort(key=ours.__contains__)
+    baselines = {row for layout in layouts for row in layout.baselines} - ours
+    chosen = [row for part in parted(chosen, ours, baselines) for row in part]
     labels = {row: label for layout in layouts for row, label in layout.labels.items()}
     panels = [panel for layout in layouts for panel in layout.panels]
     return Layout(
@@ -187,6 +194,7 @@ def joined(
         panels=tuple(replace(panel, metrics=tuple(metrics or panel.metrics)) for panel in panels),
         protocol=layouts[0].protocol,
         caption=", ".join(panel.title for panel in panels),
+        baselines=tuple(row for row in chosen if row in baselines),
         ours=tuple(row for row in chosen if row in ours),
     )
 

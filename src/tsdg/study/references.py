@@ -122,7 +122,7 @@ def _table(study: Study, name: str) -> None:
     entry, where = study.tables[name], f"tables.{name}"
     for row in entry["rows"]:
         check_known(row, study.variants, "variant", f"{where}.rows")
-    for key in ("ours", "labels"):
+    for key in ("baselines", "ours", "labels"):
         for row in entry.get(key, []):
             check_known(row, entry["rows"], "row of the table", f"{where}.{key}")
     for number, panel in enumerate(entry.get("panels", [entry])):

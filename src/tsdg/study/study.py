@@ -276,6 +276,7 @@ class Study:
             panels=tuple(self.panels(table)),
             protocol=self.protocol,
             caption=entry["caption"],
+            baselines=tuple(entry.get("baselines", ())),
             ours=tuple(entry.get("ours", ())),
             arrange=entry.get("arrange", "beneath"),
         )

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Sequence
+from itertools import accumulate
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tsdg.results.figures.style import FAINT, LINE, PAGE, text_width, wrapped, write_below
-from tsdg.study.layout import AVERAGE, Layout, Panel
+from tsdg.study.layout import AVERAGE, Layout, Panel, parted
 
 COLUMNS = 5
 
@@ -21,7 +22,7 @@ def facets(
     legend: Sequence[Artist],
     remarks: Sequence[str],
 ) -> tuple[Figure, list[tuple[Panel, str, Axes]]]:
-    """Lay out the page: titles, row labels, the dashed line above ours, legend, remarks at the foot.
+    """Lay out the page: titles, row labels, dashed lines between groups of rows, legend, remarks at the foot.
 
     Parameters
     ----------
@@ -50,12 +51,12 @@ def facets(
     for ax in axes.flat[len(places) :]:
         ax.set_visible(False)
     drawn = [(panel, target, ax) for (panel, target), ax in zip(places, axes.flat, strict=False)]
-    others = sum(row not in layout.ours for row in rows)
+    groups = parted(rows, layout.ours, layout.baselines)
     for panel, target, ax in drawn:
         title = "Average" if target == AVERAGE else f"Target {target}"
         ax.set_title(f"{panel.title}, {title[0].lower()}{title[1:]}" if several else title)
-        if 0 < others < len(rows):
-            ax.axhline(others - 0.5, color=FAINT, linewidth=0.6, linestyle=(0, (4, 3)))
+        for above in accumulate(map(len, groups[:-1])):
+            ax.axhline(above - 0.5, color=FAINT, linewidth=0.6, linestyle=(0, (4, 3)))
         ax.set_yticks(range(len(rows)), [layout.labels[row] for row in rows])
         ax.set_ylim(len(rows) - 0.5, -0.5)
         ax.tick_params(axis="y", length=0)
