@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from tsdg.runs.record import Record, read
 
-METRICS = ("accuracy", "ece")
+SHOWN = ("accuracy", "ece")
 LOSSES = ("cross_entropy", "consistency")
 
 
@@ -26,7 +26,7 @@ def rows(record: Record) -> list[dict]:
         {
             **asdict(record.run),
             "iteration": checkpoint.iteration,
-            **{metric: getattr(checkpoint.target, metric) for metric in METRICS},
+            **{metric: getattr(checkpoint.target, metric) for metric in SHOWN},
             "validation_accuracy": checkpoint.source_accuracy,
             **{
                 name: losses[name][losses["iteration"].index(checkpoint.iteration)]

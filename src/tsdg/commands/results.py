@@ -142,7 +142,7 @@ def _figure(options: argparse.Namespace) -> None:
     if name in study.figures:
         files = _files(options.selected, study.figures[name]["tables"])
         figure = study.figure(name, [path.stem for path in files])
-        selected, draw = _selected(study, files), figures.KINDS[figure.kind]
+        selected, draw = _selected(study, files), figures.DRAW[figure.kind]
         made = draw(selected, figure.layout, options.runs, options.out, name, **figure.options)
     elif name in study.tables:
         files = _files(options.selected, [name])

@@ -103,11 +103,11 @@ OPTIONS = {
 
 
 def test_every_kind_of_params_is_drawn():
-    assert list(figures.KINDS) == list(FIGURE_KINDS)
+    assert list(figures.DRAW) == list(FIGURE_KINDS)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", figures.KINDS)
+@pytest.mark.parametrize("kind", figures.DRAW)
 @pytest.mark.parametrize(
     "present", [lambda run: run.dataset == "one", lambda run: False], ids=["half", "none"]
 )
@@ -129,7 +129,7 @@ def test_every_kind_draws_what_there_is(kind, present, tmp_path):
                 ]
             write(tmp_path / run_path(run), record)
         selected.append(select(runs, tmp_path))
-    draw, table = figures.KINDS[kind], joined(layouts)
+    draw, table = figures.DRAW[kind], joined(layouts)
     arguments = (joined_runs(selected), table, tmp_path)
     first = draw(*arguments, tmp_path / "1", "f", **OPTIONS[kind])
     assert [path.name for path in first] == ["f.pdf", "f.png"]
@@ -137,7 +137,7 @@ def test_every_kind_draws_what_there_is(kind, present, tmp_path):
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
 
 
-@pytest.mark.parametrize("kind", sorted(set(figures.KINDS) - {"forest"}))
+@pytest.mark.parametrize("kind", sorted(set(figures.DRAW) - {"forest"}))
 @pytest.mark.parametrize("change", ["absent", "other iteration", "other accuracy", "other run"])
 def test_a_record_that_has_changed_since_it_was_selected_is_refused(kind, change, tmp_path):
     run = Run("one", "ours", "A", 0, "fixed")
@@ -157,11 +157,11 @@ def test_a_record_that_has_changed_since_it_was_selected_is_refused(kind, change
         "of run" if change == "other run" else "not what it was when its run was selected: run `tsdg select`"
     )
     with pytest.raises(InputError, match=f"fixed.json: .*{words}"):
-        figures.KINDS[kind](selected, table, tmp_path, tmp_path / "out", "f", **options)
+        figures.DRAW[kind](selected, table, tmp_path, tmp_path / "out", "f", **options)
 
 
 def test_dollars_in_labels_are_drawn(tmp_path):
     labels = {"erm": "$\\nocommand$", "x": "Plain"}
     table = joined([shape("one", ["erm", "x"], ["A"], labels=labels, title="$a_$")])
     selected = chosen(tmp_path, {(variant, "A", 0): 0.5 for variant in labels})
-    figures.KINDS["forest"](selected, table, tmp_path, tmp_path / "out", "f", baseline="erm")
+    figures.DRAW["forest"](selected, table, tmp_path, tmp_path / "out", "f", baseline="erm")

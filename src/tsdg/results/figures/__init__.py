@@ -1,8 +1,8 @@
 """Figures, from the same selected runs and layouts as the tables.
 
-Each kind of `figures` in params.yaml is a module with ``draw(selected, layout, runs, out_folder, name,
-**options)``: the selected runs and the layout of all its tables together (see `tsdg.study.layout`), the
-folder of records, and where to write. It returns the paths written.
+Each kind of `figures` in params.yaml (see `tsdg.study.figure_kinds`) is a module with
+``draw(selected, layout, runs, out_folder, name, **options)``: the selected runs and the layout of all its
+tables together, the folder of records, and where to write. It returns the paths written.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from tsdg.results.figures import forest, neighbours, optimization, reliability
 from tsdg.results.figures.accuracy import accuracy_by_target
 from tsdg.results.figures.style import BASELINE, COLUMN, FAINT, OURS, PAGE, PAPER, save, style
 
-KINDS: dict[str, Callable[..., list[Path]]] = {
+DRAW: dict[str, Callable[..., list[Path]]] = {
     "optimization": optimization.draw,
     "neighbours": neighbours.draw,
     "reliability": reliability.draw,
@@ -22,8 +22,8 @@ KINDS: dict[str, Callable[..., list[Path]]] = {
 __all__ = [
     "BASELINE",
     "COLUMN",
+    "DRAW",
     "FAINT",
-    "KINDS",
     "OURS",
     "PAGE",
     "PAPER",
