@@ -269,7 +269,7 @@ class Workflow:
 
     def simulate_code(self, dataset: str) -> str:
         """Fingerprint of the code that simulates a data set's raw files."""
-        return modules_fingerprint(self._kind(dataset).code("simulate"))
+        return modules_fingerprint(*self._kind(dataset).code("simulate"))
 
     def prepare_options(self, dataset: str) -> str:
         """Options of `tsdg prepare`."""
@@ -277,7 +277,7 @@ class Workflow:
 
     def prepare_code(self, dataset: str) -> str:
         """Fingerprint of the code that prepares a data set."""
-        return modules_fingerprint(self._kind(dataset).code("prepare"))
+        return modules_fingerprint(*self._kind(dataset).code("prepare"))
 
     def prepare_memory(self, dataset: str) -> int:
         """Memory limit of a preparation in MB: the largest tables are streamed."""

@@ -26,7 +26,7 @@ PLACES = {"raw", "out", "help"}
 
 def function(command, kind):
     """What `tsdg COMMAND KIND` calls in the end."""
-    return getattr(import_module(f"tsdg.{KINDS[kind].code(command)}"), command)
+    return getattr(import_module(f"tsdg.data.{KINDS[kind].package}.{command}"), command)
 
 
 def subparser(command, kind):

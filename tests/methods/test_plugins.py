@@ -231,7 +231,7 @@ def test_an_installed_package_has_methods(installed, params):
 def test_all_of_an_installed_method_counts(installed):
     before = code_fingerprint("decoupled"), code_fingerprint("erm")
     (installed / "sizes.py").write_text("def size(logits):\n    return logits.abs()\n")
-    sys.modules["tsdg.runs.fingerprint"]._fingerprint.cache_clear()
+    sys.modules["tsdg.runs.fingerprint"]._of_method.cache_clear()
     assert code_fingerprint("decoupled") != before[0]
     assert code_fingerprint("erm") == before[1]
 

@@ -1,8 +1,7 @@
 """The code's fingerprint: blind to layout and words, alert to every change of what is computed."""
 
-import importlib
 import importlib.util
-import inspect
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,9 +9,17 @@ from pathlib import Path
 import pytest
 
 import tsdg
-from tsdg import methods
+from tsdg.data.kinds import KINDS
+from tsdg.data.own.prepare import prepare
+from tsdg.data.own.simulate import simulate
 from tsdg.methods import METHODS
-from tsdg.runs.fingerprint import code_fingerprint, modules_fingerprint
+from tsdg.runs.code.definitions import Definition
+from tsdg.runs.code.reach import Reach
+from tsdg.runs.fingerprint import BESIDE, _package, code_fingerprint, modules_fingerprint
+from tsdg.runs.training import train
+from tsdg.study.run import Run
+from tsdg.study.study import Study
+from tsdg.toy.train import train as toy_train
 
 SOURCE = '''
 """Module."""
@@ -30,10 +37,13 @@ class Temporary(ERM):
     def losses(self, x, y, draws):
         """Method."""
         total = super().losses(x, y, draws)
-        return {name: FACTOR * value for name, value in total.items()}
+        return {name: FACTOR * self.helper(value) for name, value in total.items()}
 
     def helper(self, *rest, key=None):
         return -key if rest else [1, "a"]
+
+    def unused(self):
+        return 0
 '''
 
 
@@ -93,8 +103,8 @@ def test_words_and_layout_do_not_count(fingerprint, old, new):
     [
         ("FACTOR = 2", "FACTOR = 3"),
         ("FACTOR = 2", "FACTOR = 2.0"),
-        ("FACTOR * value", "FACTOR + value"),
-        ("FACTOR * value", "value * FACTOR"),
+        ("FACTOR * self", "FACTOR + self"),
+        ("FACTOR * self.helper(value)", "self.helper(value) * FACTOR"),
         ("search = {}", "search = {None: None}"),
         ("-key", "+key"),
         ("*rest, key=None", "rest=(), key=None"),
@@ -114,85 +124,118 @@ def test_code_counts(fingerprint, old, new):
 
 def test_every_method_has_its_own_and_keeps_it():
     prints = {name: code_fingerprint(name) for name in METHODS}
-    assert len({type(value) for value in prints.values()}) == 1
-    for name, value in prints.items():
-        for other, theirs in prints.items():
-            assert (value == theirs) == (_modules(name) == _modules(other)), (name, other)
+    assert len(set(prints.values())) == len(METHODS)
+    assert code_fingerprint("erm", "toy.train") != prints["erm"]
     forget()
     assert code_fingerprint("erm") == prints["erm"]
 
 
-def _modules(name):
-    return {cls.__module__ for cls in methods.get(name).__mro__}
+def reached(*entries):
+    """Definitions that some entry points reach, each ``(module, name in it)``."""
+    wording = _package()
+    roots = []
+    for entry in entries:
+        module, _, name = entry.partition(":")
+        roots.append(wording.modules.named(wording.modules.module(module), name))
+        assert isinstance(roots[-1], Definition), entry
+    found = Reach(wording, roots).definitions
+    return {(d.module.name, f"{d.owner.name}.{d.name}" if d.owner else d.name) for d in found}
 
 
-def _tsdg_modules_of(module):
-    """Modules of `tsdg` whose names a module holds: what it is computed with."""
-    held = {getattr(value, "__module__", None) or "" for value in vars(module).values()}
-    held |= {value.__name__ for value in vars(module).values() if inspect.ismodule(value)}
-    return {name for name in held if name.startswith("tsdg.")} - {module.__name__}
+def executed(call):
+    """Functions of the package that a call runs, each ``(module, name in it)``."""
+    seen, inside = set(), str(Path(tsdg.__file__).parent)
+
+    def look(frame, event, _):
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(inside) and code.co_name[0] != "<":
+            seen.add((frame.f_globals["__name__"], code.co_qualname.partition(".<locals>")[0]))
+
+    sys.setprofile(look)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return seen
 
 
-# They say things, refuse them, or keep them, but compute nothing.
-SILENT = {
-    f"tsdg.{name}"
-    for name in ("errors", "files", "methods", "runs.fingerprint", "runs.machine", "runs.record", "study.run")
-}
-
-
-def _not_read(monkeypatch, fingerprint, start):
-    """Modules behind some that their fingerprint does not read, and all of them."""
-    behind, todo = set(), list(start)
-    while todo:
-        module = todo.pop()
-        if module not in behind | SILENT:
-            behind.add(module)
-            todo += _tsdg_modules_of(importlib.import_module(module))
-    read, seen = Path.read_text, set()
-
-    def recorded(path, *args, **kwargs):
-        seen.add(path.resolve())
-        return read(path, *args, **kwargs)
-
-    monkeypatch.setattr(Path, "read_text", recorded)
-    forget()
-    fingerprint()
-    files = {module: Path(inspect.getfile(sys.modules[module])).resolve() for module in behind}
-    return [module for module, file in files.items() if file not in seen], behind
-
-
-@pytest.mark.parametrize(
-    "name", ["ours-learned", "rsc-ours-metadata", "cdann", "vrex", "mixup", "mldg", "correlation"]
-)
-def test_every_module_behind_a_method_counts(name, monkeypatch):
-    start = ["tsdg.runs.training", methods.get(name).__module__]
-    unread, behind = _not_read(monkeypatch, lambda: code_fingerprint(name), start)
-    assert len(behind) > 10
-    assert not unread
-
-
-@pytest.mark.parametrize(
-    ("name", "one"),
-    [
-        ("data.own.prepare", "tsdg.data.own.recordings"),
-        ("data.hhar.prepare", "tsdg.data.windows"),
-        ("data.mimic3.prepare", "tsdg.data.simulated"),
-        ("results.figures.accuracy", "tsdg.results.numbers"),
-    ],
-)
-def test_every_module_behind_another_result_counts(name, one, monkeypatch):
-    unread, behind = _not_read(monkeypatch, lambda: modules_fingerprint(name), [f"tsdg.{name}"])
-    assert one in behind
-    assert not unread
+def beside(seen):
+    """Functions that are known to decide nothing, or are called by one of these."""
+    known = {tuple(name.split(":")) for name in BESIDE}
+    modules = ("tsdg.runs.fingerprint", "tsdg.runs.code.", "tsdg.methods.plugins")
+    return {one for one in seen if one in known or one[0].startswith(modules)}
 
 
 @pytest.mark.slow
-def test_a_fingerprint_imports_nothing_that_is_only_drawn_with():
-    script = "import sys; from tsdg.runs.fingerprint import *; modules_fingerprint('results.figures.forest');"
-    script += "sys.exit('matplotlib' in sys.modules)"
-    subprocess.run([sys.executable, "-c", script], check=True)
+@pytest.mark.parametrize("name", METHODS)
+def test_all_that_a_training_runs_counts(name, tiny, params):
+    params["variants"]["one"] = {"label": "One", "method": name, "augment": True}
+    study = Study(params, ["iterations=3", "evaluate_every=2", "datasets.tiny.split=blocked"])
+    run = Run("tiny", "one", "D", 0, "fixed")
+    config, hparams = study.config("tiny", "one"), study.hparams(run)
+    forget()
+    seen = executed(lambda: train(tiny, [run], config, [hparams]))
+    cls = METHODS[name]
+    assert len(seen) > 50
+    assert not seen - beside(seen) - reached("tsdg.runs.training:train", f"{cls.__module__}:{cls.__name__}")
+
+
+def test_all_that_a_toy_training_runs_counts(toy_study):
+    run = Run("toy", "erm", "D", 0, "fixed")
+    config, hparams = toy_study.config("toy", run.variant), toy_study.hparams(run)
+    seen = executed(lambda: toy_train(run, config | {"iterations": 10}, hparams))
+    assert len(seen) > 40
+    assert not seen - beside(seen) - reached("tsdg.toy.train:train", "tsdg.methods.erm:ERM")
+
+
+def test_all_that_a_preparation_runs_counts(tmp_path):
+    raw, out = tmp_path / "raw", tmp_path / "out"
+    seen = executed(lambda: simulate(raw, people=3, seconds=5))
+    assert not seen - reached("tsdg.data.own.simulate:simulate")
+    options = {
+        "window": 100,
+        "channels": ["acc-x"],
+        "recording": "recording",
+        "domain": ["user"],
+        "time": "time",
+    }
+    domains = {f"user{number}": {"user": number} for number in (1, 2)}
+    seen = executed(lambda: prepare(raw / "recordings.csv", out, domains=domains, **options))
+    assert len(seen) > 30
+    assert not seen - reached("tsdg.data.own.prepare:prepare")
+
+
+@pytest.mark.slow
+def test_neither_hashes_nor_the_order_of_imports_matter_and_nothing_is_imported_that_is_only_drawn_with():
+    script = """
+import sys, tsdg.methods.vrex, tsdg.streams
+from tsdg.runs.fingerprint import code_fingerprint, modules_fingerprint
+print(modules_fingerprint("results.figures.forest"), code_fingerprint("vrex"), code_fingerprint("erm"))
+sys.exit("matplotlib" in sys.modules)
+"""
+    environment = os.environ | {"PYTHONHASHSEED": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=environment
+    )
+    here = [code_fingerprint("erm"), code_fingerprint("vrex"), modules_fingerprint("results.figures.forest")]
+    assert done.stdout.split() == here[::-1]
+
+
+def test_what_is_beside_is_there():
+    modules = _package().modules
+    for name in BESIDE:
+        module, _, definition = name.partition(":")
+        assert definition in modules.module(module).names
 
 
 def test_an_unknown_method_has_none():
     with pytest.raises(tsdg.errors.InputError, match="did you mean 'erm'"):
         code_fingerprint("ermm")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("command", ["simulate", "prepare"])
+def test_every_kind_of_data_says_what_makes_it(kind, command):
+    entries = KINDS[kind].code(command)
+    assert modules_fingerprint(*entries) != modules_fingerprint(entries[0])
+    assert len(reached(*(f"tsdg.{entry}" for entry in entries))) > 10

@@ -109,9 +109,11 @@ class Kind:
         """Options of a command for a data set's entry in params.yaml."""
         return {**entry.get(command, {}), **following(self.options[command], entry)}
 
-    def code(self, command: str) -> str:
-        """The module behind a command, named without ``tsdg.``."""
-        return f"data.{self.package}.{command}"
+    def code(self, command: str) -> list[str]:
+        """What a command's result is made by, as `tsdg.runs.fingerprint.modules_fingerprint` takes it."""
+        options = ["PRESETS"] if self.presets and command == "prepare" else []
+        places = [f"options:{name}" for name in (command.upper(), *options)]
+        return [f"data.{self.package}.{place}" for place in (f"{command}:{command}", *places)]
 
     def entry_schema(self, backbones: Iterable[str]) -> dict[str, Any]:
         """JSON schema of what a data set's entry in params.yaml may hold, where kinds differ."""
@@ -126,7 +128,7 @@ class Kind:
         }
 
     def _module(self, name: str) -> Any:
-        return import_module(f"tsdg.{self.code(name)}")
+        return import_module(f"tsdg.data.{self.package}.{name}")
 
 
 KINDS: dict[str, Kind] = {

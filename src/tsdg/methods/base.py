@@ -61,6 +61,13 @@ class Method(nn.Module):
     clusters : Tensor (R, D) of int, optional
         Cluster of each source domain, for methods that use metadata.
     learning_rate, weight_decay, decay_at, decay : float
+
+    Attributes
+    ----------
+    title, citation : str
+        For tables alone.
+    stream : str
+        Name of the streams of the method's own random choices: another name gives others.
     """
 
     title: ClassVar[str]
@@ -68,6 +75,7 @@ class Method(nn.Module):
     forward_default: ClassVar[str] = "joint"
     search: ClassVar[Mapping[str, Distribution]] = {}
     options: ClassVar[Mapping[str, Any]] = {}
+    stream: ClassVar[str] = ""
     embeds_domain: ClassVar[bool] = False
     uses_clusters: ClassVar[bool] = False
 
@@ -105,7 +113,7 @@ class Method(nn.Module):
         self.iteration = 0
         self.clock = torch.zeros((), device=self.device)
         self.seeds = list(seeds) if seeds is not None else list(range(self.runs))
-        self.streams = [numpy_stream(seed, "method", self.title) for seed in self.seeds]
+        self.streams = [numpy_stream(seed, "method", self.stream) for seed in self.seeds]
         self.perform = self.step
         self.setup()
         self.optimizer = Adam(

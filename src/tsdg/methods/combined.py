@@ -24,6 +24,7 @@ class RSCWithLearned(LearnedConsistency):
 
     title = "RSC + Ours (learned)"
     citation = CITATION
+    stream = "RSC + Ours (learned)"
     search = {**RSC.search, **LearnedConsistency.search}
 
     def refreshes(self) -> bool:

@@ -13,6 +13,7 @@ class InterdomainMixup(Method):
 
     title = "Interdomain Mixup"
     citation = "Yan et al., Improve Unsupervised Domain Adaptation with Mixup Training, 2020"
+    stream = "Interdomain Mixup"
     forward_default = "per_domain"
     search = {"alpha": Distribution(0.2, "power", (-1, 1))}
 

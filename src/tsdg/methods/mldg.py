@@ -24,6 +24,7 @@ class MLDG(Method):
 
     title = "MLDG"
     citation = "Li et al., Learning to Generalize: Meta-Learning for Domain Generalization, AAAI 2018"
+    stream = "MLDG"
     forward_default = "per_domain"
     search = {"beta": Distribution(1.0, "power", (-1, 1))}
 

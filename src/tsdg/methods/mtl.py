@@ -19,6 +19,7 @@ class MTL(Method):
 
     title = "MTL"
     citation = "Blanchard et al., Domain Generalization by Marginal Transfer Learning, JMLR 2021"
+    stream = "MTL"
     forward_default = "per_domain"
     search = {"a": Distribution(0.99, "choice", (0.5, 0.9, 0.99, 1.0))}
     options = {"embedding": ("noise", "average")}

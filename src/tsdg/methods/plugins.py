@@ -19,7 +19,7 @@ from tsdg.methods.base import LossesError, Method
 from tsdg.methods.search import Distribution
 
 GROUP = "tsdg.methods"
-PREFIX = "tsdg_plugin_"  # of the modules' names, which are part of a fingerprint: the folder is not
+PREFIX = "tsdg_plugin_"  # of the modules' names
 
 
 def installed() -> dict[str, EntryPoint]:

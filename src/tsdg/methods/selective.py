@@ -137,6 +137,7 @@ class LearnedConsistency(SelectiveConsistency):
     """
 
     title = "Ours (learned)"
+    stream = "Ours (learned)"
     search = {**SelectiveConsistency.search, "xi": Distribution(0.1, "power", (-2, 2))}
     options = {
         **SelectiveConsistency.options,

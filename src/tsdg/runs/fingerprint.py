@@ -1,73 +1,90 @@
-"""Fingerprints of the code that decides a result: layout, comments and docstrings do not count.
+"""Fingerprints of what can change a number.
 
-They follow the imports inside of the package, but for modules that cannot change a number (`BESIDE`).
+A fingerprint is a hash of the definitions that a result is computed with: of what each says
+(`tsdg.runs.code.wording`) and of what it refers to. So neither the name of a definition counts, nor where it
+stands; but public attributes and parameters, which a program may name in any way, do.
 """
 
-import ast
+from __future__ import annotations
+
 import hashlib
 import sys
+from collections.abc import Iterable
 from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
-from importlib.util import resolve_name
 from pathlib import Path
 
 from tsdg import methods
 from tsdg.methods import estimators
+from tsdg.runs.code.definitions import Definition, Imported, Module, Modules
+from tsdg.runs.code.reach import Reach
+from tsdg.runs.code.wording import Attribute, Wording, is_private
 
+# What a training uses and no number depends on. A method's own class is an entry point beside the registry.
 BESIDE = {
-    "tsdg", "tsdg.errors", "tsdg.files", "tsdg.methods", "tsdg.runs.fingerprint", "tsdg.runs.machine",
-    "tsdg.runs.recipe", "tsdg.runs.record", "tsdg.runs.writing", "tsdg.study.run",
-}  # fmt: skip
+    "tsdg:__version__",
+    "tsdg.methods:get",
+    "tsdg.runs.fingerprint:code_fingerprint",
+    "tsdg.runs.fingerprint:modules_fingerprint",
+    "tsdg.runs.machine:machine",
+}
 
 
 def code_fingerprint(method: str, loop: str = "runs.training") -> str:
-    """Hash of the modules behind a method, so that a new or changed one leaves the results of others valid.
+    """Fingerprint of a method's training, so that a change of one method leaves the results of others valid.
 
-    Covers the training loop (module `loop`, named without ``tsdg.``), the module of the method's class, and
-    what they import; of a plug-in the file, or what the class's module imports of its own package.
+    Parameters
+    ----------
+    method : str
+        Of the package, or a plug-in.
+    loop : str
+        Module of the training loop, its function `train`, named without ``tsdg.``.
     """
     if method == estimators.METHOD:
-        return modules_fingerprint("runs.estimation")
-    return _fingerprint(methods.get(method), loop)  # type: ignore[arg-type]
+        return modules_fingerprint("runs.estimation:train")
+    return _of_method(methods.get(method), loop)  # type: ignore[arg-type]
 
 
 @cache
-def _fingerprint(method: type, loop: str) -> str:
-    return _digest(f"tsdg.{loop}", method.__module__)
+def _of_method(method: type, loop: str) -> str:
+    package = method.__module__.partition(".")[0]
+    wording = _package() if package == "tsdg" else Wording(Modules({"tsdg", package}, _file, BESIDE))
+    return fingerprint(wording, f"tsdg.{loop}:train", f"{method.__module__}:{method.__qualname__}")
 
 
 @cache
-def modules_fingerprint(*modules: str) -> str:
-    """Hash of some modules of `tsdg`, named without ``tsdg.``, and of what they import of it."""
-    return _digest(*(f"tsdg.{module}" for module in modules))
+def modules_fingerprint(*entries: str) -> str:
+    """Fingerprint of functions, as ``module:function``, or all of a module; without ``tsdg.``."""
+    return fingerprint(_package(), *(f"tsdg.{entry}" for entry in entries))
 
 
-def _digest(*modules: str) -> str:
-    found: set[str] = set()
-    open_ = set(modules)
-    while open_:
-        name = open_.pop()
-        found.add(name)
-        open_ |= _imports(name) - found - BESIDE
-    digest = hashlib.sha256()
-    for name in sorted(found):
-        digest.update(f"{name} {_text(_source(name))}".encode())
-    return digest.hexdigest()[:16]
+@cache
+def _package() -> Wording:
+    return Wording(Modules({"tsdg"}, _file, BESIDE))
 
 
-def _source(module: str) -> str:
-    return Path(_found(module).origin or "").read_text(encoding="utf-8")
+def fingerprint(wording: Wording, *entries: str) -> str:
+    """Fingerprint of entry points, each ``module:name``, or ``module`` for all of it."""
+    roots = [_entry(wording.modules, *entry.split(":")) for entry in entries]
+    return _Graph(Reach(wording, roots)).digest(roots)
 
 
-def _found(module: str) -> ModuleSpec:
-    spec = _spec(module)
-    if spec is None:
+def _entry(modules: Modules, module: str, name: str = "") -> Definition | Imported:
+    inside = modules.module(module)
+    if inside is None:
         raise ModuleNotFoundError(f"no module {module}")
-    return spec
+    found = modules.named(inside, name) if name else None
+    # A class that a function makes has no definition of its own, so that all of its module counts.
+    return found if isinstance(found, Definition) else Imported(module)
+
+
+def _file(module: str) -> Path | None:
+    """The file of a module, without importing it or what it is inside of."""
+    spec = _spec(module)
+    return Path(spec.origin) if spec and spec.origin and spec.origin.endswith(".py") else None
 
 
 def _spec(module: str) -> ModuleSpec | None:
-    """Where a module lies, without importing it or what it is inside of."""
     if module in sys.modules:
         return sys.modules[module].__spec__
     package = module.rpartition(".")[0]
@@ -78,44 +95,116 @@ def _spec(module: str) -> ModuleSpec | None:
     return PathFinder.find_spec(module, folders) if folders else None
 
 
-def _imports(name: str) -> set[str]:
-    """Modules of `tsdg`, and of its own package, that a module imports."""
-    packages = {"tsdg", name.partition(".")[0]}
-    names = set()
-    for node in ast.walk(_tree(_source(name))):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names if alias.name.partition(".")[0] in packages}
-        elif isinstance(node, ast.ImportFrom):
-            origin = node.module or ""
-            if node.level:
-                origin = resolve_name("." * node.level + origin, _found(name).parent or "")
-            if origin.partition(".")[0] in packages:
-                inside = {f"{origin}.{alias.name}" for alias in node.names}
-                names |= {module for module in inside if _spec(module)} or {origin}
-    return names
+class _Graph:
+    """Definitions, and how they refer to each other.
+
+    Besides, a node for each private name of a family of classes, known by the members that it stands for, and
+    one for all names of a module that is used as a value.
+    """
+
+    def __init__(self, reach: Reach):
+        self.reach = reach
+        self.places: dict[object, int] = {}
+        self.words: list[bytes] = []
+        self.links: list[list[int]] = []
+        self.ordered: list[bool] = []
+        self.families = _families(reach)
+        told = reach.attributes.union(*reach.classes.values())  # names that more than these definitions use
+        self.blank: dict[str, list[Definition]] = {}
+        for definition in reach.definitions:
+            if definition.owner and is_private(definition.name) and definition.name not in told:
+                self.blank.setdefault(definition.name, []).append(definition)
+        for definition in reach.definitions:
+            self._define(definition)
+        for name, module in reach.modules.items():
+            self._define_module(name, module)
+
+    def _node(self, key: object, words: str = "", links: Iterable[int] = (), *, ordered: bool = True) -> int:
+        """Place of a node, made anew with these words and links if there is none of its key."""
+        linked = list(links)  # which may make nodes
+        if key not in self.places:
+            self.places[key] = len(self.words)
+            self.words.append(words.encode())
+            self.links.append(linked)
+            self.ordered.append(ordered)
+        return self.places[key]
+
+    def _define(self, definition: Definition) -> None:
+        text = self.reach.wording[definition]
+        place = self._node(definition)
+        self.words[place] = (text.words + (definition.name if self.reach.names_count else "")).encode()
+        self.links[place] += [self._place(reference) for reference in text.references]
+        if definition in self.reach.classes:
+            reached = {
+                name: member
+                for name, member in definition.body.members.items()
+                if member in self.reach.definitions
+            }
+            members = [
+                self._node((definition, name), "", [self._attribute(name, definition), self._node(member)])
+                for name, member in reached.items()
+            ]
+            self.links[place].append(self._node((definition, None), "members", members, ordered=False))
+
+    def _define_module(self, name: str, module: Module) -> None:
+        found = {inside: self.reach.code.named(module, inside) for inside in module.names}
+        self.links[self._node(Imported(name), "module", ordered=False)] += [
+            self._node((name, inside), inside, [self._node(definition)])
+            for inside, definition in found.items()
+            if isinstance(definition, Definition)
+        ]
+
+    def _place(self, reference: Definition | Imported | Attribute) -> int:
+        if isinstance(reference, Attribute):
+            return self._attribute(reference.name, reference.owner)
+        if isinstance(reference, Imported):
+            return self._node(reference, "module", ordered=False)
+        return self._node(reference)
+
+    def _attribute(self, name: str, owner: Definition | None) -> int:
+        """A private name by what it stands for, in one family of classes or in all; any other by itself."""
+        family = owner and self.families[owner]
+        members = [
+            member
+            for member in self.blank.get(name, ())
+            if family in (None, self.families[member.owner])  # type: ignore[index]
+        ]
+        if not members:
+            return self._node(name, name)
+        links = map(self._node, members)
+        return self._node((family, name), "private", links, ordered=False)
+
+    def digest(self, roots: Iterable[Definition | Imported]) -> str:
+        """Hash of all nodes and of the roots.
+
+        A node's first colour is that of its words. In each round it takes in the colours of its links, until
+        a round tells no more nodes apart than the one before: two programs of the same colours do the same.
+        """
+        colours, count = self.words, 0
+        while True:
+            colours = [self._colour(place, colours) for place in range(len(self.words))]
+            if len(set(colours)) == count:
+                break
+            count = len(set(colours))
+        first = [colours[self._place(root)] for root in roots]
+        return hashlib.sha256(b"".join(first + sorted(colours))).hexdigest()[:16]
+
+    def _colour(self, place: int, colours: list[bytes]) -> bytes:
+        linked = [colours[link] for link in self.links[place]]
+        if not self.ordered[place]:
+            linked.sort()
+        return hashlib.blake2b(b"\0".join([self.words[place], *linked]), digest_size=16).digest()
 
 
-@cache
-def _tree(source: str) -> ast.Module:
-    return ast.parse(source)
+def _families(reach: Reach) -> dict[Definition, Definition]:
+    """One class for each class and all of its relatives."""
+    first: dict[Definition, Definition] = {}
 
+    def of(cls: Definition) -> Definition:
+        return of(first[cls]) if cls in first else cls
 
-@cache
-def _text(source: str) -> str:
-    return _canonical(_tree(source))
-
-
-def _canonical(node: object) -> str:
-    """A syntax tree as text, without docstrings and empty fields, alike in all versions of Python."""
-    if isinstance(node, list):
-        return "[" + " ".join(_canonical(item) for item in node) + "]"
-    if not isinstance(node, ast.AST):
-        return repr(node)
-    fields = {name: value for name, value in ast.iter_fields(node) if value not in (None, [])}
-    body = fields.get("body")
-    if (
-        isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
-        and ast.get_docstring(node, clean=False) is not None
-    ):
-        fields["body"] = body[1:]  # type: ignore[index]
-    return f"({type(node).__name__} " + " ".join(f"{k}={_canonical(v)}" for k, v in fields.items()) + ")"
+    for cls in reach.classes:
+        for ancestor in reach.code.family(cls).ancestors:
+            if of(ancestor) is not of(cls):
+                first[of(ancestor)] = of(cls)
+    return {cls: of(cls) for cls in reach.classes}

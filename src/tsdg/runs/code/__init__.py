@@ -1,0 +1,1 @@
+"""What Python code says, read without running it."""
