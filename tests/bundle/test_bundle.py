@@ -12,7 +12,8 @@ import torch
 
 from synthetic_records import make_record
 from tiny_study import PARAMS
-from tsdg.bundle.export import export, fit_temperature, selected_draw
+from tsdg.bundle.draws import selected_draw
+from tsdg.bundle.export import export, fit_temperature
 from tsdg.bundle.model import Bundle, Model, write_onnx
 from tsdg.bundle.predict import predict
 from tsdg.commands.main import main

@@ -57,7 +57,7 @@ class Bundle:
     Attributes
     ----------
     card : dict
-        What the model is, takes and gives, see `tsdg.bundle.export`.
+        What the model is, takes and gives, see `tsdg.bundle.card`.
     model : Model
     """
 

@@ -48,7 +48,8 @@ def _export(options: argparse.Namespace) -> None:
     _need("safetensors", *(["onnx", "onnxscript"] if options.onnx else []))
     import torch
 
-    from tsdg.bundle.export import export, summary
+    from tsdg.bundle.card import summary
+    from tsdg.bundle.export import export
     from tsdg.bundle.model import write_onnx
     from tsdg.runs.job import Report
     from tsdg.runs.machine import keep_freed_memory

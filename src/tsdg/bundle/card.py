@@ -1,0 +1,132 @@
+"""A bundle's card: what the model is, what it takes and gives, how good it was, and what decided it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+import tsdg
+from tsdg import methods
+from tsdg.bundle.model import FORMAT, Model
+from tsdg.data.kinds import KINDS
+from tsdg.data.windows import WindowedDataset
+from tsdg.runs.recipe import Recipe
+from tsdg.study.study import Study
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is exported: a variant trained on every domain of a data set, and why by that draw."""
+
+    dataset: str
+    variant: str
+    draw: int | str
+    why: str
+    seed: int
+
+
+def make_card(
+    study: Study,
+    choice: Choice,
+    recipe: Recipe,
+    data: WindowedDataset,
+    model: Model,
+    *,
+    temperature: float,
+    validation: Mapping[str, Mapping[str, Any]],
+) -> dict[str, Any]:
+    """The card of a trained model; `validation` has its scores on each domain's validation windows."""
+    config = recipe.config
+    return {
+        **_identity(study, choice, config["method"]),
+        **_interface(data, config, model),
+        "temperature": temperature,
+        "domains": {domain: data.card["domains"][domain] for domain in config["domains"]},
+        "validation": {
+            domain: {key: scores[key] for key in ("accuracy", "ece", "n")}
+            for domain, scores in validation.items()
+        },
+        **_provenance(data, choice, recipe),
+        "notes": _notes(data, choice.dataset, config),
+    }
+
+
+def summary(card: Mapping[str, Any]) -> str:
+    """A bundle in one line."""
+    accuracies = [scores["accuracy"] for scores in card["validation"].values()]
+    return (
+        f"{card['label']} on {', '.join(card['domains'])}: source validation "
+        f"{100 * sum(accuracies) / len(accuracies):.1f} %, draw {card['draw']} ({card['draw_chosen']}), "
+        f"temperature {card['temperature']:.2f}"
+    )
+
+
+def _identity(study: Study, choice: Choice, name: str) -> dict[str, Any]:
+    """What the model is."""
+    method = methods.get(name)
+    return {
+        "format": FORMAT,
+        "dataset": choice.dataset,
+        "variant": choice.variant,
+        "label": study.variant(choice.variant)["label"],
+        "method": {"name": name, "title": method.title, "citation": method.citation},
+    }
+
+
+def _interface(data: WindowedDataset, config: Mapping[str, Any], model: Model) -> dict[str, Any]:
+    """What the model takes and gives."""
+    card = data.card
+    return {
+        "classes": data.classes,
+        "channels": card["channels"],
+        "sampling_rate": card.get("sampling_rate"),
+        "resample": card.get("resample"),
+        "columns": {key: card.get("options", {}).get(key) for key in ("recording", "time")},
+        "window": {"short": "drop"} | card["window"],
+        "input": "float32 (N, C, T): windows, channels in this order, time steps; as in the recordings",
+        "output": "float32 (N, K): logits; softmax gives probabilities",
+        "network": {"backbone": config["backbone"]},
+        "standardize": _listed(model, card["channels"]) if config["standardize"] else None,
+    }
+
+
+def _provenance(data: WindowedDataset, choice: Choice, recipe: Recipe) -> dict[str, Any]:
+    """What decided the training."""
+    return {
+        "draw": choice.draw,
+        "draw_chosen": choice.why,
+        "hparams": recipe.hparams,
+        "seed": choice.seed,
+        "config": recipe.config,
+        "simulated": data.card.get("simulated", False),
+        "data": recipe.data,
+        "code": {"version": tsdg.__version__, "fingerprint": recipe.code},
+    }
+
+
+def _notes(data: WindowedDataset, name: str, config: Mapping[str, Any]) -> list[str]:
+    """What whoever uses the model has to know."""
+    window = data.card["window"]
+    notes = [
+        "The temperature was fitted on validation windows of the domains trained on, never on another one: "
+        "on a new domain, confidences may still be too high.",
+        "Validation accuracy is of these domains too; a table of held-out domains says what to expect of a "
+        "new one.",
+    ]
+    if config["split"] == "random" and window["stride"] < window["length"]:
+        notes.append(
+            "Validation windows overlap training windows (split: random), so validation and temperature are "
+            "optimistic."
+        )
+    kind = KINDS.get(data.card.get("kind", ""))
+    if kind is None or not kind.own:
+        notes.append(f"Signals must be prepared as those of {name}, see its card's options.")
+    return notes
+
+
+def _listed(model: Model, channels: Sequence[str]) -> list[dict[str, Any]]:
+    """Mean and deviation of each channel; a channel that is never measured stays out by a huge deviation."""
+    deviation = model.deviation.nan_to_num(posinf=torch.finfo(torch.float32).max)
+    pairs = zip(channels, model.mean.flatten().tolist(), deviation.flatten().tolist(), strict=True)
+    return [{"channel": channel, "mean": mean, "deviation": scale} for channel, mean, scale in pairs]
