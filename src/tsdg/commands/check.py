@@ -1,6 +1,7 @@
 """The command `tsdg check`."""
 
 import argparse
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,15 @@ from tsdg.commands.options import add_options, given
 from tsdg.data.kinds import KINDS
 from tsdg.data.own.options import CHECK
 from tsdg.errors import InputError
+from tsdg.files import atomic
 
 HOW = """\
-# This alone is no params file: copy examples/hapt.yaml, put this in place of its `datasets` and `tables`, and
-# leave out its `figures`."""
+# This alone is no params file; --write study.yaml writes one that runs at once."""
+NEXT = """{file} is a whole study; what is next:
+    tsdg plan --params {file}
+    snakemake --configfile {file} --cores 2 results/tables/{name}.tex --config protocol=quick
+    tsdg status --params {file}
+    tsdg show results/tables/{name}.csv"""
 
 
 def add(commands: Commands) -> None:
@@ -23,22 +29,37 @@ def add(commands: Commands) -> None:
     )
     sub.add_argument("what", help="a file or folder of recordings, or a data set in params.yaml")
     sub.add_argument("--as", dest="as_name", metavar="NAME", help="the data set's name (default: the file's)")
+    sub.add_argument(
+        "--write", type=Path, metavar="FILE", help="write a params file, a study of the recordings"
+    )
     add_options(sub, CHECK)
 
 
 def _check(arguments: argparse.Namespace) -> None:
     from tsdg.data.describe import describe
     from tsdg.data.own.check import check_table, proposal
+    from tsdg.data.own.study_file import name_of, study_text
     from tsdg.data.windows import WindowedDataset
 
     options = given(arguments, CHECK)
     path = Path(arguments.what)
+    if arguments.write is not None and arguments.write.exists():
+        raise InputError(f"--write: {arguments.write} is there already; choose another name or remove it")
     if path.exists():
         with progress_bar("check", "part") as step:
             lines, entry = check_table(path, **options, progress=step)
-        name = arguments.as_name or path.stem
-        print(*lines, "", HOW, proposal(name, entry), sep="\n")
+        name = name_of(arguments.as_name or path.name.split(".")[0]) or "mine"
+        name = f"{name}-own" if name in KINDS else name
+        if arguments.write is None:
+            print(*lines, "", HOW, proposal(name, entry), sep="\n")
+            return
+        file = shlex.quote(str(arguments.write))
+        with atomic(arguments.write) as temporary:
+            temporary.write_text(study_text(name, entry, file), encoding="utf-8")
+        print(*lines, "", NEXT.format(file=file, name=name), sep="\n")
         return
+    if arguments.write is not None:
+        raise InputError(f"--write: {arguments.what} is in a params file already; name a file of recordings")
     if path.suffix or "/" in arguments.what:
         raise InputError(f"{path}: no such file or folder")
     study = load_study(arguments)

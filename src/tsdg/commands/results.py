@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tsdg.commands.arguments import DATA, RUNS, Commands, check_runs, command, load_study
+from tsdg.commands.arguments import DATA, PARAMS, RUNS, Commands, check_runs, command, load_study
 from tsdg.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -117,10 +118,17 @@ def _select(options: argparse.Namespace) -> None:
     if found < expected:
         print(
             f"{found} of {expected} runs of {options.table} have a current record in {options.runs}; "
-            f"`tsdg status {options.table}` says more",
+            f"`tsdg status {options.table}{_of_study(options)}` says more",
             file=sys.stderr,
         )
     print(out)
+
+
+def _of_study(options: argparse.Namespace) -> str:
+    """What a command is given to read the same study."""
+    words = [] if options.params == PARAMS else ["--params", str(options.params)]
+    words += [word for override in options.set for word in ("--set", override)]
+    return "".join(f" {shlex.quote(word)}" for word in words)
 
 
 def _table(options: argparse.Namespace) -> None:

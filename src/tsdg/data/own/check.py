@@ -1,8 +1,6 @@
 """What is in recordings, in words to act on, and the entry for params.yaml."""
 
-import re
 import tempfile
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -10,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from tsdg.data.describe import FEW, describe
 from tsdg.data.own import cut
@@ -21,6 +18,7 @@ from tsdg.data.own.raw import open_source
 from tsdg.data.own.recordings import FILE, Block, Columns, Progress, Recording, Source
 from tsdg.data.own.sampling import IRREGULAR, RATES_DIFFER, plain_rate
 from tsdg.data.own.stamps import GAP, is_epoch, names_a_clock, names_a_count, rate_of, resolution
+from tsdg.data.own.study_file import name_of, yaml_text
 from tsdg.data.simulated import SIMULATED_COLUMN
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
@@ -251,7 +249,7 @@ def proposal(name: str, entry: Mapping[str, Any]) -> str:
         "caption": f"{name}: accuracy and expected calibration error on each domain held out in turn.",
     }
     tree = {"datasets": {name: dict(entry)}, "tables": {name: table}}
-    return yaml.safe_dump(tree, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100)
+    return yaml_text(tree)
 
 
 def propose_domains(fields: Sequence[str], keys: Sequence[tuple[str, ...]]) -> dict[str, dict[str, object]]:
@@ -259,7 +257,7 @@ def propose_domains(fields: Sequence[str], keys: Sequence[tuple[str, ...]]) -> d
     domains: dict[str, dict[str, object]] = {}
     for key in sorted(keys, key=lambda values: [natural(value) for value in values]):
         words = [name + value if value.isdigit() else value for name, value in zip(fields, key, strict=True)]
-        name = slug = _ascii("-".join(words)) or f"domain{len(domains) + 1}"
+        name = slug = name_of("-".join(words)) or f"domain{len(domains) + 1}"
         number = 2
         while name in domains:
             name, number = f"{slug}-{number}", number + 1
@@ -270,12 +268,6 @@ def propose_domains(fields: Sequence[str], keys: Sequence[tuple[str, ...]]) -> d
 def _number(text: str) -> object:
     """A whole number written in the usual way as one, any other text as it is."""
     return int(text) if text.lstrip("-").isdecimal() and str(int(text)) == text else text
-
-
-def _ascii(text: str) -> str:
-    """Text as a name in params.yaml: letters, digits, - and _."""
-    letters = unicodedata.normalize("NFKD", text.replace("ß", "ss")).encode("ascii", "ignore").decode()
-    return re.sub(r"[^A-Za-z0-9_]+", "-", letters).strip("-_")
 
 
 @dataclass

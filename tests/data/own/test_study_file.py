@@ -1,0 +1,53 @@
+"""The params file that `tsdg check --write` makes: a whole study, every choice with a comment."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from tsdg.data.own.prepare import prepare
+from tsdg.data.own.study_file import name_of
+from tsdg.study.study import Study
+
+
+def tsdg(*words, folder):
+    """A command's outcome."""
+    return subprocess.run([sys.executable, "-m", "tsdg", *words], cwd=folder, capture_output=True, text=True)
+
+
+def test_a_study_is_written_that_runs_at_once(tmp_path):
+    rng = np.random.default_rng(0)
+    parts = [
+        pd.DataFrame({"rec": f"{u}{k}", "user: who": u, "label": k, "t": np.arange(80) / 50, "a#1": rng.normal(size=80)})  # noqa: E501
+        for u in ("no", "ä b", "1e3") for k in "ab"
+    ]  # fmt: skip
+    pd.concat(parts).to_csv(tmp_path / "my data.csv", index=False)
+    words = ["check", "my data.csv", "--domain", "user: who", "--recording", "rec", "--window", "16"]
+    done = tsdg(*words, "--write", "study.yaml", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "study.yaml").read_text()
+    study = Study.load(tmp_path / "study.yaml")
+    entry = study.dataset("my-data")
+    assert yaml.safe_load(text)["datasets"]["my-data"]["prepare"]["time"] == "t"
+    assert [values["user: who"] for values in entry["domains"].values()] == ["1e3", "no", "ä b"]
+    prepare_section = text[text.index("prepare:") : text.index("backbone:")].splitlines()
+    assert all(" # " in line for line in prepare_section if line.strip())
+    for command in ("plan", "status"):
+        said = tsdg(command, "--params", "study.yaml", folder=tmp_path)
+        assert said.returncode == 0, said.stderr
+        assert "my-data" in said.stdout
+        assert f"tsdg {command} --params study.yaml" in done.stdout
+    card = prepare(tmp_path / entry["raw"], tmp_path / "out", domains=entry["domains"], **entry["prepare"])
+    assert sum(sum(row.values()) for row in card["counts"].values()) == 30
+    again = tsdg(*words, "--write", "study.yaml", folder=tmp_path)
+    assert again.returncode != 0
+    assert "is there already" in again.stderr
+    assert (tmp_path / "study.yaml").read_text() == text
+
+
+@pytest.mark.parametrize(("text", "name"), [("Zürich, 1", "Zurich-1"), ("a_b-c", "a_b-c"), ("東", "")])
+def test_names(text, name):
+    assert name_of(text) == name
