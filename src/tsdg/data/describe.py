@@ -7,6 +7,7 @@ from tsdg.data.split import TRAIN, VALIDATION, split
 from tsdg.data.windows import WindowedDataset
 
 FEW = 20  # windows of a class in a domain below which its accuracy says little
+IMBALANCED = 3  # times the rarest class that the most frequent may be
 FRACTION = 0.2  # of validation windows
 
 
@@ -32,6 +33,17 @@ def describe(data: WindowedDataset) -> list[str]:
             else "every domain has all"
         )
     )
+    present = counts > 0
+    alone = [f"{name} in {present.index[present[name]][0]}" for name in counts if present[name].sum() == 1]
+    if alone:
+        shown = ", ".join(alone[:10])
+        lines.append(f"classes of one domain: {shown} alone; where it is held out, nothing teaches them")
+    share = counts.sum() / max(1, counts.to_numpy().sum())
+    if share.max() > IMBALANCED * share.min():
+        lines.append(
+            f"imbalance: {share.idxmax()} {share.max():.0%} of the windows, {share.idxmin()} "
+            f"{share.min():.1%}; whoever always says {share.idxmax()} has an accuracy of {share.max():.0%}"
+        )
     if few:
         lines.append(
             f"few windows (below {FEW}): {', '.join(few[:10])}"

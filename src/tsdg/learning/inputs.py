@@ -34,7 +34,7 @@ class Windows:
         signals = np.array(dataset.signals)
         self.incomplete = bool(np.isnan(signals).any())
         if self.incomplete:
-            signals = _carried_forward(signals, dataset.windows)
+            signals = _carried_forward(signals, dataset.windows, dataset.card.get("stretches", []))
         self.views = (
             torch.from_numpy(signals).to(device).unfold(0, length, 1)
         )  # (samples - T + 1, C, T), no copy
@@ -78,10 +78,11 @@ class Windows:
         return torch.where(measured, mean, 0.0), torch.where(measured, deviation, torch.inf)
 
 
-def _carried_forward(signals: np.ndarray, windows: pd.DataFrame) -> np.ndarray:
-    """Signals whose missing values are the last ones before them in the same recording."""
+def _carried_forward(signals: np.ndarray, windows: pd.DataFrame, stretches: Sequence[int] = ()) -> np.ndarray:
+    """Signals whose missing values are the last ones before them in the same recording, up to a gap in it."""
     steps = np.arange(len(signals))
-    firsts = np.sort(windows.groupby(["domain", "recording"])["start"].min().to_numpy())
+    starts = windows.groupby(["domain", "recording"])["start"].min().to_numpy()
+    firsts = np.union1d(starts, np.asarray(stretches, starts.dtype))
     first = firsts[np.maximum(np.searchsorted(firsts, steps, side="right") - 1, 0)]
     last = np.maximum.accumulate(np.where(np.isnan(signals), -1, steps[:, None]), axis=0)
     carried = np.take_along_axis(signals, np.maximum(last, 0), axis=0)

@@ -25,6 +25,8 @@ from tsdg.errors import InputError
 
 WINDOW = 128
 MOSTLY = 0.9  # share of steps
+SENTINELS = (-999.0, -9999.0, -99.0, -99999.0, 999.0, 9999.0, 99999.0, -32768.0, 32767.0, 65535.0)
+UPSAMPLED = 4  # times a rate that is still resampled without a word
 USUAL = ("domain", "domains")  # names of columns that tell domains apart
 
 
@@ -82,6 +84,7 @@ def check_table(
     given = {key: options[key] for key in ("channels", "label", "recording", "time") if key in options}
     source = settled(source, options.get("rows"), **({"label": "label"} | given), fields=fields)
     options |= source.settled
+    asked = set(options)
     options, said = _with_time(source, options, fields)
     guesses += said
     given = {key: options[key] for key in ("channels", "label", "recording", "time") if key in options}
@@ -94,9 +97,14 @@ def check_table(
     window = window or WINDOW
     if window < SHORTEST:
         guesses.append(f"window: {window} is too short to train on; give {SHORTEST} time steps or more")
+    given_resample = options.get("resample")
     survey = Survey(columns, options.get("gap", GAP))
     for recording in source.recordings(columns):
         survey.add(recording)
+    empty = survey.empty()
+    if 0 < len(empty) < len(columns.channels) and "channels" not in asked:
+        options["channels"] = [name for name in columns.channels if name not in empty]
+        guesses.append(f"left out: {', '.join(empty)}, without a value anywhere")
     if (rates := survey.rates) and max(rates) / min(rates) > 1 + RATES_DIFFER and "resample" not in options:
         options["resample"] = plain_rate(float(f"{min(rates):.3g}"))
     if source.time_unit not in (None, "s"):
@@ -116,7 +124,7 @@ def check_table(
     with tempfile.TemporaryDirectory(prefix="tsdg-check-") as folder:
         card = prepare(raw, Path(folder) / "data", domains=domains, **used)
         lines = [*guesses, *(f"note: {note}" for note in source.notes)]
-        lines += survey.lines(source, options.get("sampling_rate"))
+        lines += survey.lines(source, options.get("sampling_rate"), given_resample)
         if columns.recording is None and not isinstance(source, CutSource):
             lines.append(unnamed_recordings(source, columns))
         data = WindowedDataset.load(Path(folder) / "data")
@@ -296,6 +304,9 @@ class Survey:
         self.rates: list[float] = []
         self.irregular: list[str] = []
         self.gaps: list[int] = []
+        self.sentinels = np.zeros((len(SENTINELS), len(columns.channels)), np.int64)
+        self.named: dict[int, str] = {}  # the first recording of each signal, by hash
+        self.twice: list[str] = []
         self.rising = np.ones(len(columns.channels), bool)
 
     def add(self, recording: Recording) -> None:
@@ -310,6 +321,10 @@ class Survey:
         facts.high = np.fmax(facts.high, np.fmax.reduce(signal))
         self.rising &= (np.diff(signal, axis=0) > 0).all(0)
         self.lengths.append(len(signal))
+        self.sentinels += np.stack([(signal == value).sum(0) for value in SENTINELS])
+        first = self.named.setdefault(hash(signal.tobytes()), recording.name)
+        if first != recording.name:
+            self.twice.append(f"{recording.name} is {first}")
         if recording.time is not None and len(recording.time) > 1:
             steps = np.diff(recording.time)
             period = 1 / rate_of(recording.time, self.gap)
@@ -319,7 +334,7 @@ class Survey:
             if np.quantile(np.abs(steps - period), 0.9) > 1.001 * allowed:
                 self.irregular.append(recording.name)
 
-    def lines(self, source: Source, sampling_rate: float | None) -> list[str]:
+    def lines(self, source: Source, sampling_rate: float | None, resample: float | None = None) -> list[str]:
         """The facts in words."""
         channels = list(self.columns.channels)
         low, middle, high = np.quantile(self.lengths, [0, 0.5, 1], method="nearest")
@@ -345,6 +360,11 @@ class Survey:
             slow = self.rates and np.median(rates) < 1 and source.time_unit == "s"
             hint = "; the time is taken as seconds: is it in milliseconds? then give --time-unit ms"
             lines.append(f"rate: {np.median(rates):.4g} Hz" + (hint if slow else ""))
+        if rates and resample and resample > UPSAMPLED * min(rates):
+            lines.append(
+                f"resample: {resample:g} Hz is {resample / min(rates):,.3g} times the rate, so that most "
+                "values would be interpolated; is the unit of the time right?"
+            )
         if self.irregular:
             lines.append(
                 f"times: irregular in {len(self.irregular)} recordings, such as {self.irregular[0]}; "
@@ -361,6 +381,10 @@ class Survey:
             "missing values: "
             + (f"{', '.join(shares)}; `standardize: sources` fills them" if shares else "none")
         )
+        lines += self._sentinels()
+        if self.twice and not isinstance(source, CutSource):
+            shown = f"{', '.join(self.twice[:5])}{' ...' if len(self.twice) > 5 else ''}"
+            lines.append(f"duplicate recordings: {shown} under another name; leave one of them out")
         constant = [
             f"{channel} in {' '.join(key)}"
             for key, facts in self.facts.items()
@@ -388,6 +412,24 @@ class Survey:
                 f"only increasing: {', '.join(rising)}; leave out an index or a time, which is no signal"
             )
         return lines
+
+    def empty(self) -> list[str]:
+        """Channels without a value anywhere."""
+        known = np.any([facts.high > -np.inf for facts in self.facts.values()], 0)
+        return [name for name, is_known in zip(self.columns.channels, known, strict=True) if not is_known]
+
+    def _sentinels(self) -> list[str]:
+        """Values that stand for missing ones: at a channel's end, more than once."""
+        low = np.min([facts.low for facts in self.facts.values()], 0)
+        high = np.max([facts.high for facts in self.facts.values()], 0)
+        found = [
+            f"{channel} {value:g} ({count:,} times)"
+            for value, counts in zip(SENTINELS, self.sentinels, strict=True)
+            for channel, count, least, most in zip(self.columns.channels, counts, low, high, strict=True)
+            if count > 1 and value in (least, most) and least < most
+        ]
+        words = "; if they stand for missing values, leave these cells empty"
+        return [f"suspicious values: {', '.join(found)}{words}"] if found else []
 
     def _what_of_constant(self) -> str:
         """What to do about channels that are constant in every domain."""

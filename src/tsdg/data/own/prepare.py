@@ -155,6 +155,7 @@ def prepare(
             "classes": list(names.values()),
             "channels": list(columns.channels),
             "window": {"length": window, "stride": stride, "short": short} | _cut(source, columns),
+            **({"stretches": cutter.starts()} if cutter.incomplete else {}),
             "domains": {name: dict(values) for name, values in domains.items()},
             "sampling_rate": resample or plain_rate(sampling_rate or sampling.typical),
             "resample": resample,
@@ -196,6 +197,7 @@ class _Cutter:
         self.spool, self.window, self.stride, self.short, self.names = spool, window, stride, short, names
         self.lengths: list[int] = []
         self.samples = 0
+        self.incomplete = False  # whether values are missing
         self.rows: list[tuple[np.ndarray, str, str, str]] = []  # starts, label, domain, recording
         self.found: set[str] = set()
         self.longest: dict[str, int] = {}  # stretch of one label, of each domain
@@ -233,6 +235,7 @@ class _Cutter:
     def _keep(self, signal: np.ndarray) -> None:
         self.spool.write(np.ascontiguousarray(signal, np.float32).data)
         self.lengths.append(len(signal))
+        self.incomplete |= bool(np.isnan(signal).any())
         self.samples += len(signal)
 
     def finished(
@@ -293,6 +296,10 @@ class _Cutter:
         windows = pd.DataFrame({"start": np.concatenate(starts), "length": self.window})
         codes = np.array([order[text] for text in found], np.int64)
         return windows.assign(label=codes, domain=places, recording=recordings), names
+
+    def starts(self) -> list[int]:
+        """Where stretches without gaps begin, and windows that are padded: nothing is carried into them."""
+        return np.cumsum([0, *self.lengths[:-1]]).tolist()
 
     def pieces(self, channels: int) -> Iterator[np.ndarray]:
         """The signals, one piece after another."""

@@ -34,6 +34,8 @@ SIGNAL = "signal"
 SUFFIXES = (".csv", ".parquet", ".npz")
 SIMULATED = "recordings.csv"
 
+_LFS = b"version https://git-lfs"
+_MISSING = frozenset(pa.csv.ConvertOptions().null_values)  # for numbers; of texts, only the empty one
 _ROWS, _BYTES = 1 << 16, 1 << 22
 _INDEX = re.compile(r"__index_level_\d+__")  # pandas' index without a name
 _NUMBER = re.compile(r"[-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?")
@@ -99,17 +101,27 @@ def _check_kind(path: Path) -> None:
             f"{path}: PyTorch's files may run code when read; convert it: d = torch.load({path.name!r}); "
             f"numpy.savez({path.with_suffix('.npz').name!r}, X=d['samples'], y=d['labels'], domain=...)"
         )
-    if path.suffix not in SUFFIXES:
+    if path.suffix not in (*SUFFIXES, ".npy"):
         raise InputError(f"{path}: {path.suffix or 'no suffix'} is not known; use {', '.join(SUFFIXES)}")
     with open(path, "rb") as file:
-        start = file.read(4)
+        head = file.read(len(_LFS))
+    if head == _LFS:
+        raise InputError(
+            f"{path}: is a Git LFS pointer, not the file; run `git lfs pull` where it comes from"
+        )
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InputError(f"{path}: is UTF-16; save the file as UTF-8: iconv -f UTF-16 -t UTF-8")
+    start = head[:4]
     if not start:
         raise InputError(f"{path}: is empty")
-    found = {b"PAR1": ".parquet", b"PK\3\4": ".npz"}.get(start, ".csv")
+    found = {b"PAR1": ".parquet", b"PK\3\4": ".npz", b"\x93NUM": ".npy"}.get(start, ".csv")
     if found != path.suffix:
-        what = {".parquet": "a parquet file", ".npz": "a zip archive", ".csv": "text or something else"}[
-            found
-        ]
+        what = {
+            ".npy": "a NumPy array",
+            ".parquet": "a parquet file",
+            ".npz": "a zip archive",
+            ".csv": "text or something else",
+        }[found]
         raise InputError(f"{path}: holds {what}, not what its name says; rename it or save it anew")
 
 
@@ -128,7 +140,7 @@ def _refused(path: Path, array: str | None = None) -> Iterator[None]:
             ) from None
         remedy = "correct the file and try again"
         if "UTF8" in words or "utf-8" in words:
-            remedy = "save the file as UTF-8"
+            remedy = "save the file as UTF-8; if it is Latin-1: iconv -f LATIN1 -t UTF-8"
         elif "conversion error" in words:
             remedy = "leave the cell empty where a value is missing, and write decimals with a point"
         raise InputError(f"{path}: {words}; {remedy}") from None
@@ -139,7 +151,8 @@ def _refused(path: Path, array: str | None = None) -> Iterator[None]:
 
 def _open_rows(path: Path, separator: str, progress: Progress) -> Source:
     schema, spoilt = _schema(path, separator)
-    numeric = [f.name for f in schema if pa.types.is_integer(f.type) or pa.types.is_floating(f.type)]
+    numbers = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)
+    numeric = [f.name for f in schema if any(is_one(f.type) for is_one in numbers)]
 
     def read(columns: Columns, source: Source) -> Iterator[Block]:
         with _refused(path):
@@ -176,12 +189,33 @@ def _schema(path: Path, separator: str) -> tuple[pa.Schema, dict[str, str]]:
     for name in names:
         if pa.types.is_string(schema.field(name).type):
             texts = first.column(name).to_pylist()
-            wrong = [text for text in texts if text and not _NUMBER.fullmatch(text.strip())]
+            wrong = [t for t in texts if t and t.strip() not in _MISSING and not _NUMBER.fullmatch(t.strip())]
             commas = [text for text in texts if text and "," in text and text not in wrong]
             if len(wrong) < len(texts) / 2 and (wrong or commas):
                 culprit = (wrong or commas)[0]
                 spoilt[name] = f"holds the text {culprit!r} in row {texts.index(culprit) + 1}"
-    return schema, spoilt
+    unseen = [name for name in names if pa.types.is_null(schema.field(name).type)]
+    return _with_later(path, separator, schema, unseen) if unseen else schema, spoilt
+
+
+def _with_later(path: Path, separator: str, schema: pa.Schema, unseen: list[str]) -> pa.Schema:
+    """The types, with those of columns that are empty in the first part of a csv."""
+    options = pa.csv.ConvertOptions(
+        column_types=dict.fromkeys(unseen, pa.string()), include_columns=unseen, strings_can_be_null=True
+    )
+    left, numbers = set(unseen), set(unseen)
+    reading = pa.csv.ReadOptions(block_size=_BYTES)
+    with _refused(path), pa.csv.open_csv(path, reading, _parsing(separator), options) as reader:
+        for batch in reader:
+            for name in unseen:
+                texts = batch.column(name).drop_null().unique().to_pylist()
+                left -= {name} if texts else set()
+                if not all(_NUMBER.fullmatch(text.strip()) for text in texts):
+                    numbers.discard(name)
+    for name in set(unseen) - left:
+        kind = pa.float64() if name in numbers else pa.string()
+        schema = schema.set(schema.get_field_index(name), pa.field(name, kind))
+    return schema
 
 
 def _check_separator(path: Path, separator: str) -> None:
@@ -214,7 +248,7 @@ def _batches(
             progress(min(size, done * _ROWS * size // rows), size)
         return
     types = dict.fromkeys(columns.texts, pa.dictionary(pa.int32(), pa.string()))
-    types |= dict.fromkeys(columns.channels, pa.float32())
+    types |= dict.fromkeys(columns.channels, pa.float64())  # rounded once, as from other files
     if columns.time and not pa.types.is_timestamp(schema.field(columns.time).type):
         types[columns.time] = pa.float64()
     with open(path, "rb") as stream:
@@ -222,7 +256,7 @@ def _batches(
             stream,
             pa.csv.ReadOptions(block_size=_BYTES, use_threads=False),
             _parsing(separator),
-            pa.csv.ConvertOptions(column_types=types, include_columns=wanted, strings_can_be_null=True),
+            pa.csv.ConvertOptions(column_types=types, include_columns=wanted),
         )
         for batch in reader:
             yield batch
@@ -256,7 +290,7 @@ def _floats(column: pa.Array) -> np.ndarray:
 def _codes(column: pa.Array, name: str, source: Source) -> np.ndarray:
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
-    indices = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    indices = pc.cast(column.indices, pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
     return source.codes(name, column.dictionary.to_pylist(), indices)
 
 
@@ -274,6 +308,7 @@ def _open_arrays(path: Path, names: list[str], axes: str | None, progress: Progr
     """A folder of npy files, memory-mapped."""
     arrays = {}
     for name in names:
+        _check_kind(path / name)
         with _refused(path / name, name.removesuffix(".npy")):
             arrays[name.removesuffix(".npy")] = np.load(path / name, mmap_mode="r", allow_pickle=False)
     return cut.of_arrays(path, [path / name for name in names], arrays, axes, progress)
@@ -284,7 +319,7 @@ def _open_npz(path: Path, axes: str | None, progress: Progress) -> Source:
     with _refused(path), np.load(path, allow_pickle=False) as file:
         for name in file.files:
             with _refused(path, name):
-                arrays[name] = file[name]
+                arrays[name] = file[name].astype(str) if file[name].dtype.kind == "S" else file[name]
     signal = arrays.get(SIGNAL)
     if any(name in arrays and (name != SIGNAL or arrays[name].ndim == 3) for name in cut.X):
         return cut.of_arrays(path, [path], arrays, axes, progress)

@@ -138,10 +138,16 @@ class Source:
         return SIMULATED_COLUMN in self.names
 
     def codes(self, column: str, values: Sequence[object], indices: np.ndarray) -> np.ndarray:
-        """Codes ``(n,)`` of ``values[indices]``; -1 for an index below 0 and for an empty text."""
+        """Codes ``(n,)`` of ``values[indices]``; -1 for an index below 0 and for an empty value."""
         known = self.texts.setdefault(column, {})
         texts = [plain(value) for value in values]
-        found = [-1 if text in ("", "nan") else known.setdefault(text, len(known)) for text in texts]
+        empty = [
+            value is None or value != value or not text for value, text in zip(values, texts, strict=True)
+        ]
+        found = [
+            -1 if nothing else known.setdefault(text, len(known))
+            for nothing, text in zip(empty, texts, strict=True)
+        ]
         return np.array([*found, -1], np.int32)[indices]
 
     def labels(self, columns: Columns) -> list[str]:
