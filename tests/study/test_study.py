@@ -160,7 +160,7 @@ def test_wrong_overrides_are_refused(params, override, words):
         ("variants.ours-learned.hparams", {"xi": 0}, "hparams.xi: 0 is wrong: a number above 0"),
         ("variants.ours-learned.hparams", {"lambda": -1}, "hparams.lambda: -1 is wrong: a number from 0"),
         ("datasets.tiny.domains.Average", {"site": "x", "load": 0}, "domains.Average: tables call the mean"),
-        ("tables.tiny.paper", "bearing", "'bearing' is not a table of the paper that is at hand, did you"),
+        ("tables.tiny.paper", "bearing", "'bearing' is not a table of results of the paper, did you"),
         ("tables.tiny.paper", "bearings-samples", "tables.tiny.paper: 'bearings-samples' is not a table"),
         (
             "tables.tiny.metrics",
@@ -200,6 +200,11 @@ def test_the_papers_numbers_stand_beside_the_whole_data_set_of_their_kind_alone(
     params["tables"]["tiny"] |= {"dataset": "part"}
     with pytest.raises(InputError, match="kind bearings with recordings of its own, which part is not"):
         Study(params)
+    params["tables"]["tiny"]["paper"] = "bearings_locdrive"
+    with pytest.raises(InputError, match="the domains A, B, C, D of a data set of kind bearings"):
+        Study(params)
+    params["datasets"]["part"]["domains"] = ["A", "B", "C", "D"]
+    Study(params)
 
 
 def test_overrides_in_the_file_are_refused(params, tmp_path):

@@ -73,14 +73,16 @@ def _counts(card: dict[str, Any]) -> list[str]:
     """Windows of each domain and class, the paper's number beside them where it is known."""
     import pandas as pd
 
-    paper = card.get("expected_counts", {})
-    cells = {
-        domain: {
-            name: f"{count} ({paper[domain][name]})" if paper else f"{count}"
-            for name, count in of_class.items()
-        }
-        for domain, of_class in card["counts"].items()
-    }
+    from tsdg.data import paper
+
+    known = False
+    cells: dict[str, dict[str, str]] = {}
+    for domain, of_class in card["counts"].items():
+        cells[domain] = {}
+        for name, count in of_class.items():
+            printed = paper.samples(card.get("kind", ""), domain, name)
+            known |= printed is not None
+            cells[domain][name] = f"{count}" if printed is None else f"{count} ({printed})"
     table = pd.DataFrame.from_dict(cells, orient="index")
-    heading = "windows of each class" + (" (in the paper)" if paper else "")
+    heading = "windows of each class" + (" (in the paper)" if known else "")
     return [f"{heading}:", *table.to_string().splitlines()]

@@ -31,20 +31,20 @@ def compare(summary: pd.DataFrame, layout: Layout) -> pd.DataFrame:
     compared["difference"] = compared["mean"] - compared["paper"]
     compared["note"] = ""
     compared.loc[compared["mean"].isna(), "note"] = "no result here"
-    compared.loc[compared["paper"].isna(), "note"] = "the paper's number is not at hand"
+    compared.loc[compared["paper"].isna(), "note"] = "the paper prints none"
     return compared
 
 
 def markdown(compared: pd.DataFrame, caption: str) -> str:
-    """A comparison to read: the numbers of which the paper's are at hand."""
+    """A comparison to read: the numbers that the paper prints too."""
     known = compared[compared["paper"].notna()]
     lines = [
         "# Beside the paper's printed numbers",
         "",
         caption,
         "",
-        f"Of {len(compared)} numbers of this table, {len(known)} of the paper's are at hand; the "
-        "others are left out. Differences are here minus paper, in points.",
+        f"Of {len(compared)} numbers of this table, the paper prints {len(known)}; the others are left out. "
+        "Differences are here minus paper, in points.",
         "",
         "| Method | Target | Metric | Here | Paper | Difference |",
         "|---|---|---|---:|---:|---:|",

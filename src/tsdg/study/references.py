@@ -146,13 +146,18 @@ def _table(study: Study, name: str) -> None:
 
 
 def _paper(study: Study, where: str, dataset: str, table: str) -> None:
-    """A table of the paper is of a whole data set, whose kind it is called by."""
-    check_known(table, paper.tables(), "table of the paper that is at hand", where)
-    if study.datasets[dataset].get("kind") != table:
-        raise InputError(
-            f"{where}: the paper's table is of a data set of kind {table} with recordings of "
-            f"its own, which {dataset} is not; leave `paper` out"
-        )
+    """A table of the paper is of a kind of data set with recordings of its own, or of some of its domains."""
+    kinds = paper.WHOLE | paper.PARTS
+    check_known(table, kinds, "table of results of the paper", where)
+    data, whole = study.dataset(dataset), table in paper.WHOLE
+    of = f"a data set of kind {kinds[table]} with recordings of its own"
+    fits = data["kind"] == kinds[table] and whole == ("of" not in study.datasets[dataset])
+    if not whole:
+        domains = sorted(set(paper.numbers(table)["target"]) - {AVERAGE})
+        of = f"the domains {', '.join(domains)} of {of}"
+        fits &= sorted(data["domains"]) == domains
+    if not fits:
+        raise InputError(f"{where}: the paper's table is of {of}, which {dataset} is not; leave `paper` out")
 
 
 def _names(study: Study) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from tsdg.data import paper
 from tsdg.data.kinds import KINDS
 from tsdg.errors import InputError
 from tsdg.results.latex import document, escape, ruled
@@ -15,10 +16,7 @@ from tsdg.results.tables import write
 Cards = dict[str, dict[str, Any]]  # by data set
 
 CAPTION = "Data sets as prepared here."
-SAMPLES_CAPTION = (
-    "Windows of each class in each domain; in brackets the paper's number where it is at hand (those of HHAR "
-    "are not)."
-)
+SAMPLES_CAPTION = "Windows of each class in each domain; in brackets the paper's number."
 
 
 def read_cards(folders: Iterable[str | Path]) -> Cards:
@@ -53,9 +51,9 @@ def datasets(cards: Cards) -> pd.DataFrame:
 
 
 def samples(cards: Cards) -> pd.DataFrame:
-    """One row a data set, domain and class: windows here, and in the paper (empty where not at hand)."""
+    """One row a data set, domain and class: windows here, and in the paper (empty where it says none)."""
     rows = [
-        (name, domain, label, count, card.get("expected_counts", {}).get(domain, {}).get(label))
+        (name, domain, label, count, paper.samples(card.get("kind", ""), domain, label))
         for name, card in cards.items()
         for domain, of_class in card["counts"].items()
         for label, count in of_class.items()
