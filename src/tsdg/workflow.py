@@ -24,7 +24,7 @@ from tsdg.data.kinds import KINDS, Kind
 from tsdg.errors import InputError
 from tsdg.files import write_text
 from tsdg.results.document import LATEX
-from tsdg.runs.fingerprint import modules_fingerprint
+from tsdg.runs.fingerprint import functions_fingerprint
 from tsdg.runs.recipe import Recipes
 from tsdg.study.jobs import TrainingRule, training_rules
 from tsdg.study.layout import text
@@ -32,18 +32,29 @@ from tsdg.study.names import TOY_FIGURES, TOY_TABLES
 from tsdg.study.run import RECORDS, Run, parse_run_path, run_path
 from tsdg.study.study import Study
 
-# Modules behind what is made of records, named without ``tsdg.``.
+READ = "results.selected:read_selected"
+# What each result is made by, as `tsdg.runs.fingerprint.functions_fingerprint` takes it.
 CODE = {
-    "select": ("results.selection", "runs.record"),
-    "table": ("results.tables",),
-    "accuracy": ("results.figures.accuracy",),
-    "ranking": ("results.ranking", "results.figures.critical_difference"),
-    "summary": ("results.averages",),
-    "document": ("results.document",),
-    "datasets": ("results.about.datasets",),
-    "networks": ("results.about.networks",),
-    "hyperparameter": ("results.about.hyperparameters", "methods"),
-    "toy": ("toy.tables", "toy.figures"),
+    "select": ("results.selection:select", "results.selected:write_csv"),
+    "table": (READ, "results.tables:render"),
+    "accuracy": (READ, "results.figures.accuracy:accuracy_by_target"),
+    "ranking": (
+        READ,
+        "results.selected:joined_runs",
+        *(f"results.ranking:{function}" for function in ("block_values", "rank", "describe", "render")),
+        "results.figures.critical_difference:critical_difference",
+        "study.metric:METRICS",
+    ),
+    "summary": (READ, "results.averages:averages", "results.averages:write"),
+    "document": ("results.document:write",),
+    "pdf": ("results.document:compiled",),
+    "datasets": ("results.about.datasets:render",),
+    "networks": ("results.about.networks:render",),
+    "hyperparameter": ("results.about.hyperparameters:render", "methods:METHODS"),
+    "toy": (
+        *(f"toy.tables:{name}" for name in TOY_TABLES),
+        *(f"toy.figures:{name}" for name in TOY_FIGURES),
+    ),
 }
 
 
@@ -147,7 +158,7 @@ def toy_seeds(records: Iterable[str]) -> list[int]:
 
 def code(result: str) -> str:
     """Fingerprint of the code behind one of the results in `CODE`."""
-    return modules_fingerprint(*CODE[result])
+    return functions_fingerprint(*CODE[result])
 
 
 def flags(options: Mapping[str, Any]) -> str:
@@ -269,7 +280,7 @@ class Workflow:
 
     def simulate_code(self, dataset: str) -> str:
         """Fingerprint of the code that simulates a data set's raw files."""
-        return modules_fingerprint(*self._kind(dataset).code("simulate"))
+        return functions_fingerprint(*self._kind(dataset).code("simulate"))
 
     def prepare_options(self, dataset: str) -> str:
         """Options of `tsdg prepare`."""
@@ -277,7 +288,7 @@ class Workflow:
 
     def prepare_code(self, dataset: str) -> str:
         """Fingerprint of the code that prepares a data set."""
-        return modules_fingerprint(*self._kind(dataset).code("prepare"))
+        return functions_fingerprint(*self._kind(dataset).code("prepare"))
 
     def prepare_memory(self, dataset: str) -> int:
         """Memory limit of a preparation in MB: the largest tables are streamed."""
@@ -379,7 +390,8 @@ class Workflow:
 
     def figure_code(self, figure: str) -> str:
         """Fingerprint of the code that draws a figure."""
-        return modules_fingerprint(f"results.figures.{self.study.figures[figure]['kind']}")
+        draw = f"results.figures.{self.study.figures[figure]['kind']}:draw"
+        return functions_fingerprint(READ, "results.selected:joined_runs", draw)
 
     @property
     def ranked_tables(self) -> list[str]:

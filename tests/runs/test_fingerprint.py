@@ -13,13 +13,15 @@ from tsdg.data.kinds import KINDS
 from tsdg.data.own.prepare import prepare
 from tsdg.data.own.simulate import simulate
 from tsdg.methods import METHODS
+from tsdg.results.figures import DRAW
 from tsdg.runs.code.definitions import Definition
 from tsdg.runs.code.reach import Reach
-from tsdg.runs.fingerprint import BESIDE, _package, code_fingerprint, modules_fingerprint
+from tsdg.runs.fingerprint import BESIDE, _package, code_fingerprint, functions_fingerprint
 from tsdg.runs.training import train
 from tsdg.study.run import Run
 from tsdg.study.study import Study
 from tsdg.toy.train import train as toy_train
+from tsdg.workflow import CODE
 
 SOURCE = '''
 """Module."""
@@ -209,15 +211,19 @@ def test_all_that_a_preparation_runs_counts(tmp_path):
 def test_neither_hashes_nor_the_order_of_imports_matter_and_nothing_is_imported_that_is_only_drawn_with():
     script = """
 import sys, tsdg.methods.vrex, tsdg.streams
-from tsdg.runs.fingerprint import code_fingerprint, modules_fingerprint
-print(modules_fingerprint("results.figures.forest"), code_fingerprint("vrex"), code_fingerprint("erm"))
+from tsdg.runs.fingerprint import code_fingerprint, functions_fingerprint
+print(functions_fingerprint("results.figures.forest:draw"), code_fingerprint("vrex"), code_fingerprint("erm"))
 sys.exit("matplotlib" in sys.modules)
 """
     environment = os.environ | {"PYTHONHASHSEED": "1"}
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=environment
     )
-    here = [code_fingerprint("erm"), code_fingerprint("vrex"), modules_fingerprint("results.figures.forest")]
+    here = [
+        code_fingerprint("erm"),
+        code_fingerprint("vrex"),
+        functions_fingerprint("results.figures.forest:draw"),
+    ]
     assert done.stdout.split() == here[::-1]
 
 
@@ -233,9 +239,19 @@ def test_an_unknown_method_has_none():
         code_fingerprint("ermm")
 
 
+@pytest.mark.parametrize("result", CODE)
+def test_what_makes_a_result_is_there(result):
+    assert len(reached(*(f"tsdg.{entry}" for entry in CODE[result]))) > 3
+
+
+@pytest.mark.parametrize("kind", DRAW)
+def test_what_draws_a_kind_of_figures_is_there(kind):
+    assert len(reached(f"tsdg.results.figures.{kind}:draw")) > 10
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("command", ["simulate", "prepare"])
 def test_every_kind_of_data_says_what_makes_it(kind, command):
     entries = KINDS[kind].code(command)
-    assert modules_fingerprint(*entries) != modules_fingerprint(entries[0])
+    assert functions_fingerprint(*entries) != functions_fingerprint(entries[0])
     assert len(reached(*(f"tsdg.{entry}" for entry in entries))) > 10

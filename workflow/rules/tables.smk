@@ -159,6 +159,6 @@ rule pdf:
     conda:
         "../../environment.yml"
     params:
-        code=code("document"),
+        code=code("pdf"),
     shell:
         "tsdg pdf {input.tex} > {log} 2>&1"

@@ -110,7 +110,7 @@ class Kind:
         return {**entry.get(command, {}), **following(self.options[command], entry)}
 
     def code(self, command: str) -> list[str]:
-        """What a command's result is made by, as `tsdg.runs.fingerprint.modules_fingerprint` takes it."""
+        """What a command's result is made by, as `tsdg.runs.fingerprint.functions_fingerprint` takes it."""
         options = ["PRESETS"] if self.presets and command == "prepare" else []
         places = [f"options:{name}" for name in (command.upper(), *options)]
         return [f"data.{self.package}.{place}" for place in (f"{command}:{command}", *places)]

@@ -13,7 +13,7 @@ from tsdg.data.windows import FEATURES, WindowedDataset
 from tsdg.errors import InputError
 from tsdg.files import atomic
 from tsdg.learning.features import Features, Spec
-from tsdg.runs.fingerprint import modules_fingerprint
+from tsdg.runs.fingerprint import functions_fingerprint
 
 BLOCK = 256  # windows in memory at a time
 
@@ -51,7 +51,7 @@ def cached(dataset: WindowedDataset, folder: Path, spec: Spec, windows: Of) -> n
     windows : callable
         See `in_blocks`.
     """
-    text = json.dumps([dataset.fingerprint, spec, modules_fingerprint("learning.features")])
+    text = json.dumps([dataset.fingerprint, spec, functions_fingerprint("learning.features:Features")])
     path = folder / FEATURES / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.npy"
     features = Features(spec, dataset.card.get("sampling_rate"))
     if not path.exists():

@@ -25,7 +25,7 @@ BESIDE = {
     "tsdg:__version__",
     "tsdg.methods:get",
     "tsdg.runs.fingerprint:code_fingerprint",
-    "tsdg.runs.fingerprint:modules_fingerprint",
+    "tsdg.runs.fingerprint:functions_fingerprint",
     "tsdg.runs.machine:machine",
 }
 
@@ -41,7 +41,7 @@ def code_fingerprint(method: str, loop: str = "runs.training") -> str:
         Module of the training loop, its function `train`, named without ``tsdg.``.
     """
     if method == estimators.METHOD:
-        return modules_fingerprint("runs.estimation:train")
+        return functions_fingerprint("runs.estimation:train")
     return _of_method(methods.get(method), loop)  # type: ignore[arg-type]
 
 
@@ -53,8 +53,8 @@ def _of_method(method: type, loop: str) -> str:
 
 
 @cache
-def modules_fingerprint(*entries: str) -> str:
-    """Fingerprint of functions, as ``module:function``, or all of a module; without ``tsdg.``."""
+def functions_fingerprint(*entries: str) -> str:
+    """Fingerprint of functions and constants of the package, each ``module:name`` without ``tsdg.``."""
     return fingerprint(_package(), *(f"tsdg.{entry}" for entry in entries))
 
 
