@@ -151,9 +151,13 @@ def test_what_has_no_times_name_or_goes_back(tmp_path):
     assert (options["channels"], options["time"]) == (["x", "y"], "q7")
     frame = table(STEPS).assign(t=np.random.default_rng(0).normal(size=6 * 64))  # t is no time here
     assert checked(tmp_path, frame)[1]["channels"] == ["x", "y", "t"]
+    lines, entry = check_table(tmp_path / "data.csv", domain=["dom"], window=16)
+    assert "recording: rec, since times go back only where it changes" in "\n".join(lines)
+    assert (entry["prepare"]["recording"], entry["prepare"]["time"]) == ("rec", "timestamp")
+    frame.drop(columns="rec").to_csv(tmp_path / "data.csv", index=False)
     lines, entry = check_table(tmp_path / "data.csv", domain=["dom"], window=16)  # no name of a recording
     assert "left out: timestamp" in "\n".join(lines)
-    assert "goes backwards in places: is the name of a recording missing?" in "\n".join(lines)
+    assert "it goes backwards in places: is the name of a recording missing?" in "\n".join(lines)
     assert "time" not in entry["prepare"]
 
 
@@ -171,3 +175,15 @@ def test_resampling_to_the_mean_rate_changes_nothing():
     signal = np.random.default_rng(0).normal(size=(64, 1)).astype(np.float32)
     part = Recording("r", {}, signal, np.zeros(64, np.int32), STEPS)
     np.testing.assert_array_equal(resampled(part, 100.0, 100.0).signal, signal)
+
+
+def test_the_window_that_is_proposed_fits(tmp_path):
+    """Recordings of 64 steps have none of 128; a class of three steps has none at all."""
+    text, options, card = checked(tmp_path, table(STEPS), window=None)
+    assert "window: 64 time steps, since stretches of a class are short" in text
+    assert options["window"] == 64
+    assert all(count == 1 for row in card["counts"].values() for count in row.values())
+    frame = table(STEPS)
+    frame.loc[30:32, "label"] = "c"
+    assert checked(tmp_path, frame, window=None)[1]["window"] == 64
+    assert checked(tmp_path, table(np.arange(400) / 100), window=None)[1]["window"] == 128

@@ -1,5 +1,6 @@
 """What is in recordings, in words to act on, and the entry for params.yaml."""
 
+import itertools
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -94,13 +95,19 @@ def check_table(
         window = max(source.length, SHORTEST)
         if source.length < window:
             options.setdefault("short", "pad")
-    window = window or WINDOW
-    if window < SHORTEST:
+    if window is not None and window < SHORTEST:
         guesses.append(f"window: {window} is too short to train on; give {SHORTEST} time steps or more")
     given_resample = options.get("resample")
     survey = Survey(columns, options.get("gap", GAP))
     for recording in source.recordings(columns):
         survey.add(recording)
+    if window is None:
+        scale = options["resample"] / max(survey.rates) if survey.rates and "resample" in options else 1.0
+        window = survey.window(scale)
+        if window < WINDOW:
+            guesses.append(
+                f"window: {window} time steps, since stretches of a class are short; --window says otherwise"
+            )
     empty = survey.empty()
     if 0 < len(empty) < len(columns.channels) and "channels" not in asked:
         options["channels"] = [name for name in columns.channels if name not in empty]
@@ -157,7 +164,7 @@ def _with_time(
     """The options with a column of time and without times among the channels, and what was recognized."""
     if isinstance(source, CutSource):
         return options, []
-    options = dict(options)
+    asked, options = options, dict(options)
     said: list[str] = []
     given = {key: options[key] for key in ("channels", "label", "recording", "time") if key in options}
     columns = source.columns(**given, fields=fields)
@@ -173,14 +180,20 @@ def _with_time(
         options["channels"] = [name for name in columns.channels if name not in clocks]
         if not options["channels"]:
             return options | {"channels": list(columns.channels)}, said
+    if not (columns.recording or columns.time) and any(clock.back for clock in clocks.values()):
+        for name in likely_recordings(source, columns):
+            found_options, words = _with_time(source, asked | {"recording": name}, fields)
+            if "time" in found_options:
+                why = "since times go back only where it changes; --recording says otherwise"
+                return found_options, [f"recording: {name}, {why}", *words]
     time = columns.time
     for name, clock in clocks.items():
         if time is None and not clock.back and not clock.count_by(name):
             time = options["time"] = name
             said.append(f"time: {name}, recognized as such; --time says otherwise")
         elif name in columns.channels:
-            why = "goes backwards in places: is the name of a recording missing?" if clock.back else ""
-            said.append(f"left out: {name}, a time or a count of rows, no signal {why}".strip())
+            why = "; it goes backwards in places: is the name of a recording missing?" if clock.back else ""
+            said.append(f"left out: {name}, a time or a count of rows, no signal{why}")
     if time is not None and "ties" not in options:
         clock = clocks.get(time) or _clock(source, columns, time)
         if clock.ties and not clock.back:
@@ -304,6 +317,7 @@ class Survey:
         self.rates: list[float] = []
         self.irregular: list[str] = []
         self.gaps: list[int] = []
+        self.longest: dict[tuple[str, tuple[str, ...] | int], int] = {}  # stretch, of each domain and label
         self.sentinels = np.zeros((len(SENTINELS), len(columns.channels)), np.int64)
         self.named: dict[int, str] = {}  # the first recording of each signal, by hash
         self.twice: list[str] = []
@@ -321,6 +335,7 @@ class Survey:
         facts.high = np.fmax(facts.high, np.fmax.reduce(signal))
         self.rising &= (np.diff(signal, axis=0) > 0).all(0)
         self.lengths.append(len(signal))
+        self._measure(recording, key)
         self.sentinels += np.stack([(signal == value).sum(0) for value in SENTINELS])
         first = self.named.setdefault(hash(signal.tobytes()), recording.name)
         if first != recording.name:
@@ -413,6 +428,31 @@ class Survey:
             )
         return lines
 
+    def _measure(self, recording: Recording, key: tuple[str, ...]) -> None:
+        """Lengths of the stretches of one label without a gap."""
+        changes = np.diff(recording.labels) != 0
+        if recording.time is not None and len(recording.time) > 1:
+            steps = np.diff(recording.time)
+            changes |= steps > self.gap * np.median(steps)
+        cuts = [0, *(np.flatnonzero(changes) + 1), len(recording.labels)]
+        for first, last in itertools.pairwise(cuts):
+            if (label := int(recording.labels[first])) >= 0:
+                for of in (("domain", key), ("label", label)):
+                    self.longest[of] = max(self.longest.get(of, 0), int(last - first))
+
+    def window(self, scale: float) -> int:
+        """A length that every domain has a window of, and every class that has stretches worth one.
+
+        The length is `WINDOW` or a lower power of two; `scale` is time steps after resampling to one before.
+        """
+        lengths = [
+            int(length * scale)
+            for (of, _), length in self.longest.items()
+            if of == "domain" or length * scale >= SHORTEST
+        ]
+        shortest = min(lengths, default=WINDOW)
+        return WINDOW if shortest < SHORTEST else min(WINDOW, 1 << (shortest.bit_length() - 1))
+
     def empty(self) -> list[str]:
         """Channels without a value anywhere."""
         known = np.any([facts.high > -np.inf for facts in self.facts.values()], 0)
@@ -451,6 +491,15 @@ class Survey:
 
 def unnamed_recordings(source: Source, columns: Columns) -> str:
     """That no column names the recordings, and which may do so."""
+    likely = likely_recordings(source, columns)
+    words = "recordings: no column names them, so all rows of a domain that stand together are one recording"
+    if likely:
+        words += f"; {likely[0]} looks like a name of recordings: --recording {likely[0]}"
+    return words
+
+
+def likely_recordings(source: Source, columns: Columns) -> list[str]:
+    """Columns that may name the recordings: the rows of a value stand together, in one domain."""
     taken = {columns.label, columns.time, *columns.fields, *source.dates, FILE, SIMULATED_COLUMN, ""}
     names = [name for name in source.names if name not in taken]
 
@@ -459,11 +508,7 @@ def unnamed_recordings(source: Source, columns: Columns) -> str:
 
     names = list(_nested(names, columns.fields, islice(read(), 1)))  # most drop out here
     found = _nested(names, columns.fields, read()) if names else {}
-    likely = [name for name, (values, domains) in found.items() if values > domains]
-    words = "recordings: no column names them, so all rows of a domain that stand together are one recording"
-    if likely:
-        words += f"; {likely[0]} looks like a name of recordings: --recording {likely[0]}"
-    return words
+    return [name for name, (values, domains) in found.items() if values > domains]
 
 
 def _nested(

@@ -103,7 +103,9 @@ PREPARE = (
     ),
 )
 CHECK = tuple(
-    replace(option, help="time steps", default=128, required=False) if option.name == "window" else option
+    replace(option, help="time steps", unless="128, or less where stretches are short", required=False)
+    if option.name == "window"
+    else option
     for option in PREPARE
     if option.name != "domains"
 )
