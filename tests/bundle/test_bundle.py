@@ -63,6 +63,14 @@ def test_the_model_is_the_trained_network_on_raw_windows(study, tiny, bundle, tm
         torch.testing.assert_close(model.logits(torch.from_numpy(raw)), expected, rtol=1e-4, atol=1e-5)
 
 
+def test_a_narrow_network_is_exported_as_it_is(study, tiny_folder, tmp_path):
+    narrow = Study(study.params, ["datasets.tiny.width=16", "iterations=2", "evaluate_every=2"])
+    export(narrow, tiny_folder, variant="erm").save(tmp_path)
+    loaded = Bundle.load(tmp_path)
+    assert loaded.card["network"] == {"backbone": "har", "width": 16}
+    assert loaded.model.network.features == 16
+
+
 def test_the_card_says_what_the_model_is(bundle, study, tiny):
     card = json.loads(json.dumps(bundle.card, allow_nan=False))
     assert list(card["domains"]) == list(card["validation"]) == ["A", "B", "C", "D"]

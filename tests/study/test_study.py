@@ -495,6 +495,22 @@ def test_the_backbone_of_own_recordings_follows_from_their_windows(params):
     study = Study(params)
     backbones = {name: study.config(name, "erm")["backbone"] for name in ("long", "short", "part")}
     assert backbones == {"long": "bearings", "short": "har", "part": "har"}
+    assert "width" not in study.config("short", "erm")
+
+
+def test_a_width_decides_a_training_unless_it_is_the_usual_one(params):
+    params["datasets"] |= {
+        "usual": TABLE | {"prepare": {"window": 9}, "width": 128},
+        "narrow": TABLE | {"prepare": {"window": 9}, "width": 16},
+        "part": {"of": "narrow"},
+        "wide": {"of": "narrow", "width": 200},
+    }
+    study = Study(params)
+    widths = {name: study.config(name, "erm").get("width") for name in ("usual", "narrow", "part", "wide")}
+    assert widths == {"usual": None, "narrow": 16, "part": 16, "wide": 200}
+    params["datasets"]["narrow"]["prepare"]["window"] = 1024
+    with pytest.raises(InputError, match=r"datasets\.narrow: width: 16 is for backbone har, not bearings"):
+        Study(params)
 
 
 @pytest.mark.parametrize(
@@ -504,6 +520,7 @@ def test_the_backbone_of_own_recordings_follows_from_their_windows(params):
         ("mine.prepare.window", 1, "1 is wrong: a number of time steps from 2"),
         ("mine.prepare.chanels", ["x"], "unknown key 'chanels', did you mean 'channels'?"),
         ("mine.prepare.classes", ["walk"], "labels such as [1, 2], or names for them"),
+        ("mine.width", 0, "datasets.mine.width: 0 is wrong: channels of the har backbone"),
         ("mine.prepare.short", "cut", "'cut' is not one of drop, pad"),
         ("mine.source", "official", "datasets.mine.source: 'official' is not one of own, simulated"),
         ("tiny.source", "own", "datasets.tiny.source: 'own' is not one of official, simulated"),

@@ -123,6 +123,7 @@ def empty_model(card: dict[str, Any]) -> Model:
         length=card["window"]["length"],
         classes=len(card["classes"]),
         generators=[torch.Generator()],
+        width=card["network"].get("width"),
     )
     scales = card["standardize"] or [{"mean": 0.0, "deviation": 1.0}] * len(card["channels"])
     mean, deviation = (torch.tensor([scale[key] for scale in scales]) for key in ("mean", "deviation"))

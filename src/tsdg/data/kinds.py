@@ -27,6 +27,7 @@ class Shape(NamedTuple):
     channels: int
     length: int
     classes: int
+    width: int | None = None
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ KINDS: dict[str, Kind] = {
         options={"fetch": mimic3.FETCH, "simulate": mimic3.SIMULATE, "prepare": mimic3.PREPARE},
         unit="MB",
         title="MIMIC-III",
-        shape=Shape("har", channels=11, length=24, classes=2),
+        shape=Shape("har", channels=11, length=24, classes=2, width=32),
         credentials=True,
         memory=4000,
         minutes=240,

@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from tsdg.data.own.backbone import WIDTH
 from tsdg.errors import InputError, nearest
 from tsdg.learning.layers import MLP, NEGATIVE_SLOPE, BatchNormLeakyReLU, Conv1d, Linear
 
@@ -74,15 +75,23 @@ class Bearings(Backbone):
 
 
 class HAR(Backbone):
-    """For short multichannel windows: three wide convolutions, averaged over time, 128 features.
+    """For short multichannel windows: three wide convolutions, averaged over time, `width` features.
 
-    The network of the paper's HHAR and MIMIC-III experiments; ``blocks = 1`` is that of its toy study.
+    The network of the paper's HHAR (width 128) and MIMIC-III (32) experiments; ``blocks = 1`` is that of its
+    toy study.
     """
 
-    def __init__(self, channels: int, length: int, generators: list[torch.Generator], blocks: int = 3):
+    def __init__(
+        self,
+        channels: int,
+        length: int,
+        generators: list[torch.Generator],
+        blocks: int = 3,
+        width: int = WIDTH,
+    ):
         super().__init__()
         runs = len(generators)
-        shapes = [(channels, 128, 8), (128, 256, 5), (256, 128, 3)][:blocks]
+        shapes = [(channels, width, 8), (width, 2 * width, 5), (2 * width, width, 3)][:blocks]
         convs = [Conv1d(i, o, k, generators, padding=1) for i, o, k in shapes]
         self.convs = nn.ModuleList(convs)
         self.norms = nn.ModuleList(BatchNormLeakyReLU(o, runs) for _, o, _ in shapes)
@@ -120,7 +129,7 @@ class Network(nn.Module):
         return self.classifier(self.featurizer(x, groups))
 
 
-BACKBONES: dict[str, Callable[[int, int, list[torch.Generator]], Backbone]] = {
+BACKBONES: dict[str, Callable[..., Backbone]] = {
     "bearings": Bearings,
     "har": HAR,
     "toy": partial(HAR, blocks=1),
@@ -135,6 +144,7 @@ def build(
     classes: int,
     generators: list[torch.Generator],
     embedding: bool = False,
+    width: int | None = None,
 ) -> Network:
     """Network of a backbone, one copy a run.
 
@@ -148,13 +158,16 @@ def build(
         The stream of initial weights of each run; their number is R.
     embedding : bool
         Whether the classifier takes, beside the features, an embedding of the domain as wide as them.
+    width : int, optional
+        Of the har backbone. Default: its own.
     """
     if backbone not in BACKBONES:
         raise InputError(
             f"unknown backbone {backbone!r}{nearest(backbone, BACKBONES)}: "
             f"choose one of {', '.join(BACKBONES)}"
         )
-    featurizer = BACKBONES[backbone](channels, length, generators)
+    options = {} if width is None else {"width": width}
+    featurizer = BACKBONES[backbone](channels, length, generators, **options)
     inputs = featurizer.features * (2 if embedding else 1)
     classifier = MLP([inputs, *featurizer.hidden, classes], generators)
     return Network(featurizer, classifier, featurizer.features)

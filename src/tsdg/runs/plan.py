@@ -138,7 +138,7 @@ def recorded_rates(study: Study, tables: dict[str, list[Run]], folder: Path) -> 
             continue
         if all(
             record.config.get(k) == configs[key].get(k)
-            for k in ("method", "backbone", "batch_size", "estimator", "features")
+            for k in ("method", "backbone", "width", "batch_size", "estimator", "features")
         ):
             timing = record.timing
             seconds.setdefault(key, []).append(timing.seconds_per_iteration / timing.runs_at_once)
@@ -243,7 +243,7 @@ def _synthetic(study: Study, dataset: str, scratch: Path, params: Path) -> Path:
             f"data set {dataset!r} is not prepared, and a kind {entry['kind']!r} says nothing of its shape: "
             f"first `snakemake{file} --cores 1 results/data/{dataset}/card.json`"
         )
-    _, channels, length, classes = shape
+    _, channels, length, classes, _ = shape
     rng = np.random.default_rng(0)
     samples = length + SYNTHETIC_WINDOWS - 1
     rows = [

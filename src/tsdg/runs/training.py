@@ -191,6 +191,7 @@ class Trainer:
             classes=len(card["classes"]),
             generators=[torch_stream(seed, "weights") for seed in self.seeds],
             embedding=method.embeds_domain,
+            width=config.get("width"),
         ).to(self.device)
         clusters = None
         if config.get("clusters"):

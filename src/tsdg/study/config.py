@@ -4,7 +4,7 @@ from typing import Any
 
 from tsdg import methods
 from tsdg.data import toy
-from tsdg.data.own.backbone import backbone
+from tsdg.data.own.backbone import WIDTH, backbone
 from tsdg.errors import InputError
 from tsdg.study import clusters
 from tsdg.study.params import Tree
@@ -44,12 +44,11 @@ def of_network(variant: str, row: Tree, dataset: str, data: Tree, training: Tree
                 f"variants.{variant}: {row['method']} needs `clusters`, which neither it nor "
                 f"datasets.{dataset} has; give them to one of the two"
             )
-    automatic = data["backbone"] == "auto"  # by the length of the windows
     return {
         **_method(row),
         "augment": augment,
         "clusters": given and clusters.numbered(dataset, data["domains"], given),
-        "backbone": backbone(data["prepare"]["window"]) if automatic else data["backbone"],
+        **network(data),
         **_data(data),
         **training,
     }
@@ -85,6 +84,22 @@ def of_toy(row: Tree, entry: Tree, training: Tree) -> Tree:
 def _method(row: Tree) -> Tree:
     forward = row.get("forward", methods.get(row["method"]).forward_default)
     return {"method": row["method"], "forward": forward, "options": row.get("options", {})}
+
+
+def network(data: Tree) -> Tree:
+    """The backbone of a data set's entry, and its width where it is not the usual one.
+
+    Raises
+    ------
+    InputError
+        A width is given of a backbone that has but one.
+    """
+    automatic = data["backbone"] == "auto"  # by the length of the windows
+    name = backbone(data["prepare"]["window"]) if automatic else data["backbone"]
+    width = data.get("width", WIDTH)
+    if name != "har" and "width" in data:
+        raise InputError(f"width: {width} is for backbone har, not {name}; leave it out")
+    return {"backbone": name} | ({} if width == WIDTH else {"width": width})
 
 
 def _data(data: Tree) -> Tree:

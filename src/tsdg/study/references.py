@@ -13,7 +13,7 @@ from tsdg.data.kinds import KINDS
 from tsdg.errors import InputError, check_known, nearest
 from tsdg.methods import estimators
 from tsdg.methods.search import Distribution
-from tsdg.study import clusters
+from tsdg.study import clusters, config
 from tsdg.study.figure_kinds import FIGURE_KINDS
 from tsdg.study.layout import AVERAGE, common_rows, joined
 from tsdg.study.names import TAKEN
@@ -70,6 +70,8 @@ def _dataset(study: Study, name: str) -> None:
     data = study.dataset(name)
     if data["backbone"] == "auto" and not KINDS[data["kind"]].own:
         raise InputError(f"{where}.backbone: auto is for kind table; choose bearings or har")
+    with _at(where):
+        config.network(data)
     if AVERAGE in data["domains"]:
         raise InputError(f"{where}.domains.{AVERAGE}: tables call the mean over targets that; rename it")
     if "clusters" in data:

@@ -1,23 +1,32 @@
 """The table of the networks says what the networks do."""
 
+from pathlib import Path
+
+from tsdg.data.kinds import KINDS
 from tsdg.learning import networks
 from tsdg.results.about.networks import DATASETS, architectures, render
 from tsdg.streams import torch_stream
+from tsdg.study.study import Study
 
 
 def test_parameters_are_those_of_the_networks():
     table = architectures()
-    for dataset, (backbone, channels, length, classes) in DATASETS.items():
-        network = networks.build(
-            backbone,
-            channels=channels,
-            length=length,
-            classes=classes,
-            generators=[torch_stream(0, "weights")],
-        )
+    for dataset, shape in DATASETS.items():
+        network = networks.build(**shape._asdict(), generators=[torch_stream(0, "weights")])
         part = table[table["dataset"] == dataset]
         assert part["parameters"].sum() == sum(p.numel() for p in network.parameters())
-        assert part["output"].iloc[-1] == str(classes)
+        assert part["output"].iloc[-1] == str(shape.classes)
+    # Of MIMIC-III by hand: convolutions with biases, batch normalizations, classifier.
+    convolutions = (11 * 8 + 1) * 32 + (32 * 5 + 1) * 64 + (64 * 3 + 1) * 32
+    counted = convolutions + 2 * (32 + 64 + 32) + (32 + 1) * 2
+    assert table.groupby("dataset")["parameters"].sum()["MIMIC-III"] == counted == 19650
+
+
+def test_the_networks_are_those_that_the_study_trains():
+    study = Study.load(Path(__file__).parents[3] / "params.yaml")
+    for name in ("bearings", "hhar", "mimic3"):
+        shape, trained = KINDS[name].shape, study.config(name, "erm")
+        assert (shape.backbone, shape.width) == (trained["backbone"], trained.get("width"))
 
 
 def test_what_happens_between_layers_is_told():

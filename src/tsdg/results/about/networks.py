@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tsdg.data.kinds import KINDS
+from tsdg.data.kinds import KINDS, Shape
 from tsdg.learning.layers import NEGATIVE_SLOPE, BatchNormLeakyReLU, Conv1d, Linear
 from tsdg.learning.networks import build
 from tsdg.results.latex import document, escape, ruled
@@ -23,9 +23,7 @@ CAPTION = "Networks: layers with their output for one window (channels x time st
 def architectures() -> pd.DataFrame:
     """One row a layer: dataset, backbone, layer, output, parameters."""
     rows = [
-        (dataset, backbone, *layer)
-        for dataset, (backbone, *shape) in DATASETS.items()
-        for layer in _layers(backbone, *shape)
+        (dataset, shape.backbone, *layer) for dataset, shape in DATASETS.items() for layer in _layers(shape)
     ]
     return pd.DataFrame(rows, columns=["dataset", "backbone", "layer", "output", "parameters"])
 
@@ -44,11 +42,9 @@ def render(folder: str | Path) -> list[Path]:
     return write("networks", table, document("networks", CAPTION, "lllr", lines), folder)
 
 
-def _layers(backbone: str, channels: int, length: int, classes: int) -> Iterator[tuple[str, str, int]]:
+def _layers(shape: Shape) -> Iterator[tuple[str, str, int]]:
     """Layers in the order in which a batch passes them, and what happens between them."""
-    network = build(
-        backbone, channels=channels, length=length, classes=classes, generators=[torch_stream(0, "weights")]
-    ).eval()
+    network = build(**shape._asdict(), generators=[torch_stream(0, "weights")]).eval()
     passed: list[tuple[nn.Module, Tensor, Tensor]] = []
 
     def watch(module: nn.Module, arguments: tuple[Any, ...], made: Tensor) -> None:
@@ -63,7 +59,7 @@ def _layers(backbone: str, channels: int, length: int, classes: int) -> Iterator
         if isinstance(module, Conv1d | BatchNormLeakyReLU | Linear | nn.ReLU):
             module.register_forward_hook(watch)
     with torch.no_grad():
-        network(torch.randn(1, 2, channels, length, generator=torch_stream(0, "input")))
+        network(torch.randn(1, 2, shape.channels, shape.length, generator=torch_stream(0, "input")))
     for i, (module, given, made) in enumerate(passed):
         if i and (between := _between(passed[i - 1][2], given)):
             yield between, _shape(given), 0
