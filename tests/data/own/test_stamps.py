@@ -109,6 +109,7 @@ def test_recordings_of_other_rates_are_brought_to_one(tmp_path):
     text, options, card = checked(tmp_path, table(recordings))
     assert "rate: 100 to 111.1 Hz" in text
     assert (options["resample"], card["sampling_rate"]) == (100, 100)
+    assert checked(tmp_path, table(recordings), window=None)[1]["window"] == 32  # 64 steps at 111 Hz are 58
     assert sum(sum(row.values()) for row in card["counts"].values()) == 3 * (4 + 3)
 
 

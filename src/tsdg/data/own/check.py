@@ -101,6 +101,12 @@ def check_table(
     survey = Survey(columns, options.get("gap", GAP))
     for recording in source.recordings(columns):
         survey.add(recording)
+    empty = survey.empty()
+    if 0 < len(empty) < len(columns.channels) and "channels" not in asked:
+        options["channels"] = [name for name in columns.channels if name not in empty]
+        guesses.append(f"left out: {', '.join(empty)}, without a value anywhere")
+    if (rates := survey.rates) and max(rates) / min(rates) > 1 + RATES_DIFFER and "resample" not in options:
+        options["resample"] = plain_rate(float(f"{min(rates):.3g}"))
     if window is None:
         scale = options["resample"] / max(survey.rates) if survey.rates and "resample" in options else 1.0
         window = survey.window(scale)
@@ -108,12 +114,6 @@ def check_table(
             guesses.append(
                 f"window: {window} time steps, since stretches of a class are short; --window says otherwise"
             )
-    empty = survey.empty()
-    if 0 < len(empty) < len(columns.channels) and "channels" not in asked:
-        options["channels"] = [name for name in columns.channels if name not in empty]
-        guesses.append(f"left out: {', '.join(empty)}, without a value anywhere")
-    if (rates := survey.rates) and max(rates) / min(rates) > 1 + RATES_DIFFER and "resample" not in options:
-        options["resample"] = plain_rate(float(f"{min(rates):.3g}"))
     if source.time_unit not in (None, "s"):
         options["time_unit"] = source.time_unit
     if domains is None:
