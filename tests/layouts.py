@@ -10,8 +10,18 @@ def panel(dataset, targets, metrics=("accuracy",), *, title=None, average_only=F
 
 
 def layout(
-    rows, *panels, labels=None, baselines=(), ours=(), protocol=PAPER, caption="Some.", arrange="beneath"
+    rows,
+    *panels,
+    labels=None,
+    baselines=(),
+    ours=(),
+    protocol=PAPER,
+    caption="Some.",
+    arrange="beneath",
+    settled=(),
 ):
     """A row without a label is printed as it is called."""
     labels = {row: row for row in rows} | (labels or {})
-    return Layout(tuple(rows), labels, panels, protocol, caption, tuple(baselines), tuple(ours), arrange)
+    return Layout(
+        tuple(rows), labels, panels, protocol, caption, tuple(baselines), tuple(ours), arrange, tuple(settled)
+    )

@@ -73,3 +73,5 @@ def test_either_reading_of_xi_has_the_number_that_the_paper_prints():
     found = paper.numbers("bearings_locdrive").set_index(["row", "target", "metric"])["value"]
     both = [found[f"learned-nearest-{reading}", "A", "accuracy"] for reading in ("bandwidth", "gamma")]
     assert both == [93.9, 93.9]
+    rows = paper.numbers("ablation_learned_reg").set_index("row")["value"]
+    assert rows["learned-random-bandwidth-plain"] == rows["learned-random-gamma-plain"] == 81.2

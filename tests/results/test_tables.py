@@ -1,9 +1,11 @@
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import layouts
 from golden import GOLDEN, ONE_SEED, layout, selected
 from layouts import panel
 from synthetic_records import grid, save
@@ -11,7 +13,7 @@ from tsdg.results import captions, tables
 from tsdg.results.numbers import summarise
 from tsdg.results.paper import compare
 from tsdg.results.selection import select
-from tsdg.study.layout import Protocol
+from tsdg.study.layout import PAPER_PROTOCOL, Protocol
 from tsdg.study.run import Run
 
 
@@ -116,6 +118,36 @@ def test_gaps_are_marked_and_named(tmp_path):
     average = table.loc["erm", "Average", "accuracy"]
     assert (average["n"], average["missing"]) == (2, "Q (seed 2)")
     assert np.isnan(table.loc["ours", "Average", "accuracy"]["mean"])
+
+
+@pytest.mark.parametrize(
+    ("settled", "protocol", "words"),
+    [
+        ((), "paper", "Protocol paper: 3 seeds, 20 hyperparameter draws, 3,000 iterations."),
+        (("a", "b"), "paper", "Protocol paper: 3 seeds, fixed hyperparameters, 3,000 iterations."),
+        (("a", "b"), "single", "Protocol single: 3 seeds, fixed hyperparameters, 3,000 iterations."),
+        (("a", "b"), "quick", "Reduced protocol quick: 1 seed, fixed hyperparameters, 120 iterations (the "
+            "paper: 3 seeds, fixed hyperparameters, 3,000 iterations)."),
+        (("a",), "paper", "3 seeds, 20 hyperparameter draws, 3,000 iterations; nothing to search for a."),
+        (("a",), "single", "Reduced protocol single: 3 seeds, fixed hyperparameters, 3,000 iterations (the "
+            "paper: 3 seeds, 20 hyperparameter draws, 3,000 iterations)."),
+    ],
+)  # fmt: skip
+def test_a_caption_speaks_of_a_search_only_where_there_is_something_to_search(
+    tmp_path, settled, protocol, words
+):
+    seeds, draws, iterations = {
+        "paper": (3, 20, 3000),
+        "single": (3, "fixed", 3000),
+        "quick": (1, "fixed", 120),
+    }[protocol]
+    used = Protocol(protocol, seeds, draws, iterations)
+    used = replace(used, reduced=used.is_less_than(PAPER_PROTOCOL))
+    shape = layouts.layout(["a", "b"], panel("toy", "P"), protocol=used, settled=settled)
+    save(tmp_path, Run("toy", "a", "P", 0, 0))
+    caption = captions.caption(select(grid(["a", "b"], "P", range(seeds), [0]), tmp_path), shape)
+    assert words in caption
+    assert ("draw" in caption) == (len(settled) < 2)
 
 
 def test_many_gaps_are_counted_and_lost_draws_are_gaps(tmp_path):

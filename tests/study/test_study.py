@@ -207,6 +207,16 @@ def test_the_papers_numbers_stand_beside_the_whole_data_set_of_their_kind_alone(
     Study(params)
 
 
+def test_rows_with_nothing_to_search_are_known_under_every_protocol(params):
+    params["variants"]["ours-learned"]["hparams"] = {"lambda": 1}
+    params["variants"]["fixed"] = params["variants"]["ours-learned"] | {
+        "label": "Fixed", "hparams": {"lambda": 1, "xi": 1},
+    }  # fmt: skip
+    params["tables"]["tiny"]["rows"] = ["erm", "vrex", "ours-learned", "fixed"]
+    for protocol in ("small", "large"):
+        assert Study(params, [f"protocol={protocol}"]).layout("tiny").settled == ("erm", "fixed")
+
+
 def test_overrides_in_the_file_are_refused(params, tmp_path):
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(params | {"set": ["iterations=9"]}))
     with pytest.raises(InputError, match=r"params.yaml: set: overrides are given on the command line"):

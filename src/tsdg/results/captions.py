@@ -1,6 +1,7 @@
 """What a reader must know to judge the numbers of a table: protocol, data, gaps."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -16,7 +17,8 @@ LISTED = 4  # gaps that a caption spells out; beyond, it counts them
 def caption(selected: pd.DataFrame, layout: Layout) -> str:
     """The layout's caption followed by `notes`, as plain text."""
     partial = any(map(is_partial, summarise(selected, layout).itertuples()))
-    mark = ["† Mean of what there is, not of all seeds and draws."] * partial
+    all_of = "seeds and draws" if _searched(layout) else "seeds"
+    mark = [f"† Mean of what there is, not of all {all_of}."] * partial
     return " ".join([layout.caption, *notes(selected, layout), *mark])
 
 
@@ -24,7 +26,7 @@ def notes(selected: pd.DataFrame, layout: Layout) -> list[str]:
     """A sentence or two on each of protocol, data and gaps."""
     titles = layout.titles
     rows = selected[selected["variant"].isin(layout.rows) & selected["dataset"].isin(titles)]
-    found = [_protocol(layout.protocol)]
+    found = [_protocol(layout)]
     if layout.baselines:
         names = ", ".join(layout.labels[row] for row in layout.baselines)
         found.insert(0, f"No networks, and not the paper's: {names}.")
@@ -48,10 +50,23 @@ def notes(selected: pd.DataFrame, layout: Layout) -> list[str]:
     return found + _gaps(summarise(selected, layout), layout)
 
 
-def _protocol(used: Protocol) -> str:
-    if used.reduced:
-        return f"Reduced protocol {used.name}: {_amounts(used)} (the paper: {_amounts(PAPER_PROTOCOL)})."
-    return f"Protocol {used.name}: {_amounts(used)}."
+def _searched(layout: Layout) -> bool:
+    """Whether any row has something to search."""
+    return any(row not in layout.settled for row in layout.rows)
+
+
+def _protocol(layout: Layout) -> str:
+    """Seeds, draws and iterations; where nothing is there to search, no draws, and none are missed."""
+    used, papers = layout.protocol, PAPER_PROTOCOL
+    reduced = used.reduced
+    if not _searched(layout):
+        used, papers = replace(used, draws="fixed"), replace(papers, draws="fixed")
+        reduced = used.is_less_than(papers)
+    settled = [layout.labels[row] for row in layout.rows if row in layout.settled]
+    without = f"; nothing to search for {', '.join(settled)}" if settled and used.searched else ""
+    if reduced:
+        return f"Reduced protocol {used.name}: {_amounts(used)}{without} (the paper: {_amounts(papers)})."
+    return f"Protocol {used.name}: {_amounts(used)}{without}."
 
 
 def _amounts(protocol: Protocol) -> str:

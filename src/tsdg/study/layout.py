@@ -91,6 +91,8 @@ class Layout:
     arrange : {"beneath", "beside"}
         One block of rows a metric, one below the other; or one block, the metrics as sub-columns of each
         target.
+    settled : tuple of str
+        Those of the rows with nothing to search, under no protocol.
 
     Raises
     ------
@@ -106,6 +108,7 @@ class Layout:
     baselines: tuple[str, ...] = ()
     ours: tuple[str, ...] = ()
     arrange: Literal["beneath", "beside"] = "beneath"
+    settled: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if problem := self._problem():
@@ -196,6 +199,7 @@ def joined(
         caption=", ".join(panel.title for panel in panels),
         baselines=tuple(row for row in chosen if row in baselines),
         ours=tuple(row for row in chosen if row in ours),
+        settled=tuple(row for row in chosen if any(row in layout.settled for layout in layouts)),
     )
 
 

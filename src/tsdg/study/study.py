@@ -279,6 +279,7 @@ class Study:
             baselines=tuple(entry.get("baselines", ())),
             ours=tuple(entry.get("ours", ())),
             arrange=entry.get("arrange", "beneath"),
+            settled=tuple(row for row in entry["rows"] if not self.search(row)),
         )
 
     def figure(self, name: str, tables: Sequence[str] | None = None) -> Figure:
