@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tiny_study import LINE
 from tsdg.commands.main import parser
 from tsdg.errors import InputError
 from tsdg.study.jobs import training_rules
@@ -268,7 +269,10 @@ def test_longer_jobs_have_more_time_and_failed_ones_more_of_all(params):
     assert (workflow.training_minutes(1), packed.training_minutes(1)) == (25, 95)
     assert workflow.training_minutes(2) == 50
     assert (workflow.training_memory(1), workflow.training_memory(3)) == (2000, 6000)
-    assert (workflow.gpus, Workflow(Study(params, ["device=cuda"])).gpus) == (0, 1)
+    params["variants"]["line"] = LINE
+    on_gpu = Workflow(Study(params, ["device=cuda"]))
+    assert [flow.gpus("tiny", "erm") for flow in (workflow, on_gpu)] == [0, 1]
+    assert on_gpu.gpus("tiny", "line") == 0
 
 
 def test_a_change_trains_again_what_it_changes_alone(params):

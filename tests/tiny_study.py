@@ -68,6 +68,13 @@ PARAMS = {
     },
 }
 
+LINE = {
+    "label": "Logistic",
+    "method": "estimator",
+    "estimator": "sklearn.linear_model.LogisticRegression",
+    "features": ["statistics", {"spectrum": {"level": "plain"}}],
+}
+
 FIGURES = {
     "figures": {
         "gains": {"kind": "forest", "tables": ["tiny"], "baseline": "erm", "caption": "Gains."},

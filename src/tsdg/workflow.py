@@ -23,6 +23,7 @@ from tsdg.data import toy
 from tsdg.data.kinds import KINDS, Kind
 from tsdg.errors import InputError
 from tsdg.files import write_text
+from tsdg.methods import estimators
 from tsdg.results.document import LATEX
 from tsdg.runs.fingerprint import functions_fingerprint
 from tsdg.runs.recipe import Recipes
@@ -335,10 +336,10 @@ class Workflow:
         """Memory limit of a job in MB, more after a failure."""
         return 2000 * attempt
 
-    @property
-    def gpus(self) -> int:
-        """Of a training job."""
-        return 1 if self.study.params["device"] == "cuda" else 0
+    def gpus(self, dataset: str, variant: str) -> int:
+        """Of a training job; an estimator needs none."""
+        method = self.study.config(dataset, variant)["method"]
+        return 1 if self.study.params["device"] == "cuda" and method != estimators.METHOD else 0
 
     # --------------------------------------------------------------------------------------- results
 

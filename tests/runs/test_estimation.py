@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from tiny_study import write_tiny
+from tiny_study import LINE, write_tiny
 from tsdg.data.split import TRAIN, VALIDATION, split
 from tsdg.data.windows import WindowedDataset, write
 from tsdg.errors import InputError
@@ -21,12 +21,11 @@ from tsdg.runs.record import typed
 from tsdg.study.run import Run
 from tsdg.study.study import Study
 
-LOGISTIC = {"method": "estimator", "label": "L", "estimator": "sklearn.linear_model.LogisticRegression"}
-BOTH = ["statistics", {"spectrum": {"level": "plain"}}]
+BOTH = LINE["features"]
 
 
 def config(params, *, standardize=None, **changed):
-    params["variants"]["row"] = LOGISTIC | {"features": BOTH} | changed
+    params["variants"]["row"] = LINE | changed
     params["datasets"]["tiny"] |= {"standardize": standardize} if standardize else {}
     return Study(params).config("tiny", "row")
 

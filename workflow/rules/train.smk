@@ -25,7 +25,7 @@ for job in flow.training_rules:
         resources:
             mem_mb=training_memory,
             runtime=training_minutes,
-            gpu=flow.gpus,
+            gpu=ask(flow.gpus),
         params:
             identity=ask(flow.training_identity),
             code=ask(flow.training_code),
