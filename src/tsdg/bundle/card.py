@@ -11,6 +11,7 @@ from tsdg import methods
 from tsdg.bundle.model import FORMAT, Model
 from tsdg.data.kinds import KINDS
 from tsdg.data.windows import WindowedDataset
+from tsdg.methods import estimators
 from tsdg.runs.recipe import Recipe
 from tsdg.study.study import Study
 
@@ -33,14 +34,24 @@ def make_card(
     data: WindowedDataset,
     model: Model,
     *,
+    standardized: bool,
     temperature: float,
     validation: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, Any]:
-    """The card of a trained model; `validation` has its scores on each domain's validation windows."""
+    """The card of a trained model.
+
+    Parameters
+    ----------
+    standardized : bool
+        Whether the model standardizes windows, and so fills what is missing of them.
+    temperature : float
+    validation : mapping
+        Its scores on each domain's validation windows.
+    """
     config = recipe.config
     return {
-        **_identity(study, choice, config["method"]),
-        **_interface(data, config, model),
+        **_identity(study, choice, config),
+        **_interface(data, config, model if standardized else None),
         "temperature": temperature,
         "domains": {domain: data.card["domains"][domain] for domain in config["domains"]},
         "validation": {
@@ -62,19 +73,24 @@ def summary(card: Mapping[str, Any]) -> str:
     )
 
 
-def _identity(study: Study, choice: Choice, name: str) -> dict[str, Any]:
+def _identity(study: Study, choice: Choice, config: Mapping[str, Any]) -> dict[str, Any]:
     """What the model is."""
-    method = methods.get(name)
+    method = {"name": config["method"]}
+    if config["method"] == estimators.METHOD:
+        method |= {"title": config["estimator"], "citation": ""}
+    else:
+        known = methods.get(config["method"])
+        method |= {"title": known.title, "citation": known.citation}
     return {
         "format": FORMAT,
         "dataset": choice.dataset,
         "variant": choice.variant,
         "label": study.variant(choice.variant)["label"],
-        "method": {"name": name, "title": method.title, "citation": method.citation},
+        "method": method,
     }
 
 
-def _interface(data: WindowedDataset, config: Mapping[str, Any], model: Model) -> dict[str, Any]:
+def _interface(data: WindowedDataset, config: Mapping[str, Any], model: Model | None) -> dict[str, Any]:
     """What the model takes and gives."""
     card = data.card
     return {
@@ -86,8 +102,8 @@ def _interface(data: WindowedDataset, config: Mapping[str, Any], model: Model) -
         "window": {"short": "drop"} | card["window"],
         "input": "float32 (N, C, T): windows, channels in this order, time steps; as in the recordings",
         "output": "float32 (N, K): logits; softmax gives probabilities",
-        "network": {key: config[key] for key in ("backbone", "width") if key in config},
-        "standardize": _listed(model, card["channels"]) if config["standardize"] else None,
+        "network": {key: config[key] for key in ("backbone", "width", "features") if key in config},
+        "standardize": _listed(model, card["channels"]) if model else None,
     }
 
 
@@ -108,9 +124,15 @@ def _provenance(data: WindowedDataset, choice: Choice, recipe: Recipe) -> dict[s
 def _notes(data: WindowedDataset, name: str, config: Mapping[str, Any]) -> list[str]:
     """What whoever uses the model has to know."""
     window = data.card["window"]
+    if config["method"] == estimators.METHOD:
+        confidence = "Confidences are the estimator's own: on a new domain, they may be too high."
+    else:
+        confidence = (
+            "The temperature was fitted on validation windows of the domains trained on, never on another "
+            "one: on a new domain, confidences may still be too high."
+        )
     notes = [
-        "The temperature was fitted on validation windows of the domains trained on, never on another one: "
-        "on a new domain, confidences may still be too high.",
+        confidence,
         "Validation accuracy is of these domains too; a table of held-out domains says what to expect of a "
         "new one.",
     ]

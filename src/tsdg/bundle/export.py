@@ -13,12 +13,14 @@ import torch
 from tsdg import methods
 from tsdg.bundle.card import Choice, make_card
 from tsdg.bundle.draws import chosen_draw, has_records
+from tsdg.bundle.linear import linear_network
 from tsdg.bundle.model import Bundle, Model
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 from tsdg.learning.inputs import Windows
 from tsdg.methods import Method, estimators
 from tsdg.methods.plugins import blamed
+from tsdg.runs.estimation import Fitting
 from tsdg.runs.recipe import Recipe, Recipes
 from tsdg.runs.training import Progress, Result, Trainer, choose_device
 from tsdg.study.run import RECORDS
@@ -81,11 +83,14 @@ def export(
         )
     recipes = Recipes(study, {study.prepared(name): prepared.fingerprint})
     recipe = recipes.of_draw(name, variant, choice.draw)
-    trainer, result = _trained(prepared, recipe, choice, on, progress)
-    model = Model(trainer.method.network.cpu(), *_scales(trainer.windows, len(prepared.card["channels"])))
-    temperature = fit_temperature(*_validation(trainer, model))
+    if config["method"] == estimators.METHOD:
+        model, standardized, temperature, result = _fitted(prepared, recipe, choice, progress)
+    else:
+        trainer, result = _trained(prepared, recipe, choice, on, progress)
+        model, standardized = _model(trainer.method.network.cpu(), trainer.windows)
+        temperature = fit_temperature(*_validation(trainer, model))
     card = make_card(
-        study, choice, recipe, prepared, model,
+        study, choice, recipe, prepared, model, standardized=standardized,
         temperature=temperature, validation=result.checkpoints[-1]["validation"],
     )  # fmt: skip
     return Bundle(card, model)
@@ -93,9 +98,7 @@ def export(
 
 def _check_method(name: str, variant: str) -> None:
     if name == estimators.METHOD:
-        raise InputError(
-            f"{variant}: an estimator cannot be exported; choose a variant that trains a network"
-        )
+        return
     method = methods.get(name)
     if method.embeds_domain or method.predict is not Method.predict:
         raise InputError(
@@ -105,11 +108,25 @@ def _check_method(name: str, variant: str) -> None:
 
 
 def _announcement(study: Study, choice: Choice, config: Mapping[str, Any], device: torch.device) -> str:
+    how = f"draw {choice.draw} ({choice.why})"
+    if config["method"] != estimators.METHOD:
+        protocol = f"protocol {study.params['protocol']}"
+        how = f"{config['iterations']} iterations ({protocol}) on {device.type}, {how}"
     return (
         f"{study.variant(choice.variant)['label']} (method {config['method']}) on all domains of "
-        f"{choice.dataset}, {', '.join(config['domains'])}: {config['iterations']} iterations "
-        f"(protocol {study.params['protocol']}) on {device.type}, draw {choice.draw} ({choice.why})"
+        f"{choice.dataset}, {', '.join(config['domains'])}: {how}"
     )
+
+
+def _fitted(
+    data: WindowedDataset, recipe: Recipe, choice: Choice, progress: Progress | None
+) -> tuple[Model, bool, float, Result]:
+    """An estimator's model, whether it standardizes, its temperature, which is 1, and how good it was."""
+    fitting = Fitting(
+        data, Windows(data), recipe.config, target=None, seed=choice.seed, hparams=recipe.hparams
+    )
+    result = fitting.train(progress, choice.variant)
+    return *_model(linear_network(fitting), fitting.windows), 1.0, result
 
 
 def _trained(
@@ -146,11 +163,13 @@ def fit_temperature(logits: np.ndarray, labels: np.ndarray) -> float:
     return float(np.exp(found.x))
 
 
-def _scales(windows: Windows, channels: int) -> tuple[torch.Tensor, torch.Tensor]:
+def _model(network: torch.nn.Module, windows: Windows) -> tuple[Model, bool]:
+    """The model of a network and what its windows went through, and whether this is a standardization."""
     if windows.scales is None:
-        return torch.zeros(channels), torch.ones(channels)
+        channels = windows.views.shape[1]
+        return Model(network, torch.zeros(channels), torch.ones(channels)), False
     mean, deviation = windows.scales
-    return mean[0].cpu(), deviation[0].cpu()
+    return Model(network, mean[0].cpu(), deviation[0].cpu()), True
 
 
 @torch.no_grad()

@@ -12,10 +12,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from tsdg.bundle.linear import LinearNetwork
 from tsdg.data.windows import read_card
 from tsdg.errors import InputError
 from tsdg.files import atomic, write_text
-from tsdg.learning.networks import Network, build
+from tsdg.learning.features import Features
+from tsdg.learning.networks import build
 
 FORMAT = 1
 CARD, WEIGHTS, ONNX = "card.json", "weights.safetensors", "model.onnx"
@@ -28,7 +30,7 @@ class Model(nn.Module):
 
     Parameters
     ----------
-    network : Network
+    network : Network or LinearNetwork
         Of one run.
     mean, deviation : (C,)
         What each channel is reduced by and divided by; 0 and 1 where it is taken as it is.
@@ -37,7 +39,7 @@ class Model(nn.Module):
     mean: Tensor
     deviation: Tensor
 
-    def __init__(self, network: Network, mean: Tensor, deviation: Tensor):
+    def __init__(self, network: nn.Module, mean: Tensor, deviation: Tensor):
         super().__init__()
         self.network = network
         self.register_buffer("mean", mean.reshape(-1, 1).float())
@@ -117,14 +119,20 @@ class Bundle:
 
 def empty_model(card: dict[str, Any]) -> Model:
     """The model of a card with weights of no meaning."""
-    network = build(
-        card["network"]["backbone"],
-        channels=len(card["channels"]),
-        length=card["window"]["length"],
-        classes=len(card["classes"]),
-        generators=[torch.Generator()],
-        width=card["network"].get("width"),
-    )
+    channels, length, classes = len(card["channels"]), card["window"]["length"], len(card["classes"])
+    network: nn.Module
+    if "features" in card["network"]:
+        features = Features(card["network"]["features"], card["sampling_rate"])
+        network = LinearNetwork.empty(features, channels, length, classes)
+    else:
+        network = build(
+            card["network"]["backbone"],
+            channels=channels,
+            length=length,
+            classes=classes,
+            generators=[torch.Generator()],
+            width=card["network"].get("width"),
+        )
     scales = card["standardize"] or [{"mean": 0.0, "deviation": 1.0}] * len(card["channels"])
     mean, deviation = (torch.tensor([scale[key] for scale in scales]) for key in ("mean", "deviation"))
     return Model(network, mean, deviation)

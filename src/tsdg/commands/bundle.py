@@ -51,6 +51,7 @@ def _export(options: argparse.Namespace) -> None:
     from tsdg.bundle.card import summary
     from tsdg.bundle.export import export
     from tsdg.bundle.model import write_onnx
+    from tsdg.methods.estimators import METHOD
     from tsdg.runs.job import Report
     from tsdg.runs.machine import keep_freed_memory
 
@@ -62,7 +63,8 @@ def _export(options: argparse.Namespace) -> None:
         data = DATA / study.prepared(options.data)
     torch.set_num_threads(options.threads)
     keep_freed_memory()
-    with Report(1, study.training["iterations"]) as progress:
+    method = study.variant(options.variant)["method"]
+    with Report(1, 1 if method == METHOD else study.training["iterations"]) as progress:
         bundle = export(
             study, data, dataset=name, variant=options.variant, draw=options.draw, seed=options.seed,
             runs=options.runs, device=options.device, progress=progress, say=partial(print, flush=True),

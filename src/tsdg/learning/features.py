@@ -57,16 +57,20 @@ class Spectrum:
     smooth: float = 8.0
 
     def __call__(self, x: np.ndarray, rate: float | None) -> np.ndarray:
-        segment = _segment(self.segment, x.shape[-1])
+        segment, edges = self.resolved(x.shape[-1])
+        power = np.add.reduceat(_welch(x, segment), edges[:-1], axis=-1) / np.diff(edges)
+        return _levelled(_log(power, x), self.level, self.smooth)
+
+    def resolved(self, length: int) -> tuple[int, np.ndarray]:
+        """Time steps of a segment, and the first of its frequencies in each band and beyond the last."""
+        segment = _segment(self.segment, length)
         bands = self.bands or min(128, segment // 2)
         if bands > segment // 2:
             raise InputError(
                 f"spectrum: {bands} bands, but a segment of {segment} time steps tells {segment // 2} "
                 "frequencies apart; give fewer bands or longer segments"
             )
-        edges = 1 + np.linspace(0, segment // 2, bands + 1).round().astype(int)
-        power = np.add.reduceat(_welch(x, segment), edges[:-1], axis=-1) / np.diff(edges)
-        return _levelled(_log(power, x), self.level, self.smooth)
+        return segment, 1 + np.linspace(0, segment // 2, bands + 1).round().astype(int)
 
 
 @dataclass(frozen=True)
@@ -96,8 +100,13 @@ class Envelope:
     smooth: float = 8.0
 
     def __call__(self, x: np.ndarray, rate: float | None) -> np.ndarray:
-        above, highest = self.band(rate)
-        length = x.shape[-1]
+        segment, count, gains = self.resolved(x.shape[-1], rate)
+        envelope = np.abs(np.fft.ifft(np.fft.fft(x) * gains))
+        return _levelled(_log(_welch(envelope, segment)[..., 1 : count + 1], x), self.level, self.smooth)
+
+    def resolved(self, length: int, rate: float | None) -> tuple[int, int, np.ndarray]:
+        """Time steps of a segment, how many of its frequencies, and the gains of an analytic signal."""
+        above, highest = self._band(rate)
         segment = _segment(self.segment, length, parts=2)
         count = int(highest * segment)
         if not 1 <= count <= segment // 2:
@@ -105,13 +114,12 @@ class Envelope:
                 f"envelope: no frequency of a segment of {segment} time steps lies up to `highest`; "
                 "give a higher one or longer segments"
             )
-        kept = np.fft.fftfreq(length) >= above
-        if not kept.any():
+        gains = 2.0 * (np.fft.fftfreq(length) >= above)
+        if not gains.any():
             raise InputError("envelope: `above` is above half the sampling rate; give a lower cut-off")
-        envelope = np.abs(np.fft.ifft(np.fft.fft(x) * (2.0 * kept)))
-        return _levelled(_log(_welch(envelope, segment)[..., 1 : count + 1], x), self.level, self.smooth)
+        return segment, count, gains
 
-    def band(self, rate: float | None) -> tuple[float, float]:
+    def _band(self, rate: float | None) -> tuple[float, float]:
         """Cut-off and highest frequency, as shares of the sampling rate."""
         given = {"above": self.above, "highest": self.highest}
         for name, value in given.items():
