@@ -217,6 +217,25 @@ def test_rows_with_nothing_to_search_are_known_under_every_protocol(params):
         assert Study(params, [f"protocol={protocol}"]).layout("tiny").settled == ("erm", "fixed")
 
 
+def test_a_table_beside_the_papers_says_how_its_data_differ(params):
+    assert Study(params).layout("tiny").caption == "Tiny."
+    params["tables"]["tiny"]["paper"] = "bearings"
+    assert (
+        "at 12 kHz here, there most likely at 48 kHz; a domain has all"
+        in Study(params).layout("tiny").caption
+    )
+    params["datasets"]["tiny"]["prepare"] = {"preset": "published"}
+    assert (
+        Study(params)
+        .layout("tiny")
+        .caption.endswith(
+            "paper's: a domain has 400 windows of each class here, there 4,000 (371 to 417 of each class)."
+        )
+    )
+    params["datasets"]["tiny"]["prepare"]["per_class"] = "paper"
+    assert Study(params).layout("tiny").caption == "Tiny."
+
+
 def test_overrides_in_the_file_are_refused(params, tmp_path):
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(params | {"set": ["iterations=9"]}))
     with pytest.raises(InputError, match=r"params.yaml: set: overrides are given on the command line"):
@@ -226,6 +245,8 @@ def test_overrides_in_the_file_are_refused(params, tmp_path):
 def test_an_absent_key_of_the_top_level_is_set_there(params):
     study = Study(params, ["ranking={tables: [tiny], metric: ece}"])
     assert study.ranking().layout.panels[0].metrics == ("ece",)
+    study = Study(params, ["ranking={tables: [tiny], metric: {tiny: auc}}"])
+    assert study.ranking().layout.panels[0].metrics == ("auc",)
 
 
 def test_without_tables_it_says_so(params):
@@ -256,6 +277,9 @@ def test_without_tables_it_says_so(params):
         ),
         ("ranking.tables", ["tinny"], "ranking.tables: 'tinny' is not a table, did you mean 'tiny'?"),
         ("ranking.metric", "acuracy", "did you mean 'accuracy'?"),
+        ("ranking.metric", {"tiny": "acuracy"}, "ranking.metric.tiny: 'acuracy' is not one of"),
+        ("ranking.metric", {"tinny": "auc"}, "ranking.metric: 'tinny' is not a table of the ranking"),
+        ("ranking.metric", {}, "ranking.metric: tiny must have one too"),
         (
             "tables.tiny",
             {"dataset": "tiny", "rows": ["erm"], "metrics": ["ece"], "caption": "x"},

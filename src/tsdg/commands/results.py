@@ -175,7 +175,7 @@ def _ranking(options: argparse.Namespace) -> None:
     files = _files(options.selected, study.params.get("ranking", {}).get("tables", []))
     tables = study.ranking([path.stem for path in files])
     layout, selected = tables.layout, _selected(study, files)
-    metric = METRICS[study.params["ranking"]["metric"]]
+    metric = METRICS[layout.panels[0].metrics[0]]  # of all, more is better or less
     ranked = ranking.rank(ranking.block_values(selected, layout), higher_is_better=metric.higher_is_better)
     text = ranking.describe(ranked, selected, layout, without=tables.without, dropped=tables.dropped)
     print(*ranking.render(ranked, layout, text, options.out / "tables"), sep="\n")

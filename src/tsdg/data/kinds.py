@@ -57,6 +57,8 @@ class Kind:
         Values of some options of a preparation, by the name that its option ``preset`` has.
     fetch_only : callable
         From names of raw files to the options of ``tsdg fetch`` that get these alone, where it can.
+    unlike_paper : callable
+        From the options of a preparation to what of its windows differs from the paper's, in a sentence.
     memory : int
         MB that a preparation may take.
     minutes : int
@@ -73,6 +75,7 @@ class Kind:
     credentials: bool = False
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     fetch_only: Callable[[Iterable[str]], dict[str, Any]] = lambda names: {}
+    unlike_paper: Callable[[Mapping[str, Any]], str] = lambda prepare: ""
     memory: int = 2000
     minutes: int = 30
 
@@ -141,6 +144,7 @@ KINDS: dict[str, Kind] = {
         title="Bearings",
         shape=Shape("bearings", channels=1, length=4096, classes=10),
         presets=bearings.PRESETS,
+        unlike_paper=bearings.unlike_paper,
         fetch_only=lambda names: {"numbers": ",".join(sorted((PurePath(n).stem for n in names), key=int))},
     ),
     "hhar": Kind(

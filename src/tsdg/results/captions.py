@@ -62,7 +62,9 @@ def _protocol(layout: Layout) -> str:
     if not _searched(layout):
         used, papers = replace(used, draws="fixed"), replace(papers, draws="fixed")
         reduced = used.is_less_than(papers)
-    settled = [layout.labels[row] for row in layout.rows if row in layout.settled]
+    settled = [layout.labels[row] for row in layout.settled if row not in layout.baselines]
+    if any(row in layout.settled for row in layout.baselines):
+        settled.append("what is no network")
     without = f"; nothing to search for {', '.join(settled)}" if settled and used.searched else ""
     if reduced:
         return f"Reduced protocol {used.name}: {_amounts(used)}{without} (the paper: {_amounts(papers)})."

@@ -59,7 +59,7 @@ class Ranking:
 
 
 def block_values(selected: pd.DataFrame, layout: Layout) -> pd.DataFrame:
-    """Blocks (data set, target) by variants, the layout's one metric as printed in the tables."""
+    """Blocks (data set, target) by variants, each panel's one metric as printed in the tables."""
     table = summarise(selected, layout)
     table = table[table["target"] != AVERAGE]
     values = table.pivot(index=["dataset", "target"], columns="variant", values="mean")
@@ -189,7 +189,12 @@ def describe(
         Methods that not every table has.
     """
     titles = layout.titles
-    metric = METRICS[layout.panels[0].metrics[0]].label
+    measured: dict[str, list[str]] = {}
+    for panel in layout.panels:
+        measured.setdefault(METRICS[panel.metrics[0]].label, []).append(panel.title)
+    metric = "; ".join(f"{label} on {', '.join(names)}" for label, names in measured.items())
+    if len(measured) == 1:
+        [metric] = measured
     found = [
         f"Average ranks ({metric}) of {len(ranking.average)} methods over {len(ranking.ranks)} targets of "
         f"{', '.join(titles.values())}; 1 is best."

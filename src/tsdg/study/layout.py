@@ -64,6 +64,11 @@ class Panel:
     paper: str | None = None
 
     @property
+    def leading(self) -> str:
+        """The metric that is drawn by target: the first, unless less of it is better; then accuracy."""
+        return self.metrics[0] if METRICS[self.metrics[0]].higher_is_better else "accuracy"
+
+    @property
     def shown(self) -> list[str]:
         """The targets that are printed, the average last."""
         return [AVERAGE] if self.average_only else [*self.targets, AVERAGE]

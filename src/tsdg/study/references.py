@@ -16,6 +16,7 @@ from tsdg.methods.search import Distribution
 from tsdg.study import clusters, config
 from tsdg.study.figure_kinds import FIGURE_KINDS
 from tsdg.study.layout import AVERAGE, common_rows, joined
+from tsdg.study.metric import METRICS
 from tsdg.study.names import TAKEN
 from tsdg.study.params import Tree
 
@@ -47,7 +48,7 @@ def check(study: Study) -> None:
                 "choose another name"
             )
     if "ranking" in study.params:
-        _ranking(study, study.params["ranking"]["tables"])
+        _ranking(study, study.params["ranking"]["tables"], study.params["ranking"]["metric"])
 
 
 @contextmanager
@@ -183,8 +184,15 @@ def _figure(study: Study, where: str, entry: Tree) -> None:
     kind.check(where, entry, {row: study.variants[row]["method"] for row in rows})
 
 
-def _ranking(study: Study, tables: Sequence[str]) -> None:
+def _ranking(study: Study, tables: Sequence[str], metric: str | dict[str, str]) -> None:
     rows = _together(study, "ranking", tables)
+    if isinstance(metric, dict):
+        for name in metric:
+            check_known(name, tables, "table of the ranking", "ranking.metric")
+        if lacking := [name for name in tables if name not in metric]:
+            raise InputError(f"ranking.metric: {', '.join(lacking)} must have one too")
+        if len({METRICS[one].higher_is_better for one in metric.values()}) > 1:
+            raise InputError("ranking.metric: of some more is better, of others less; rank one kind alone")
     if len(rows) == 1:
         raise InputError(f"ranking.tables: {rows[0]} alone is a row of all; a ranking takes two or more")
     seen: dict[str, str] = {}

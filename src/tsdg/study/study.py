@@ -18,6 +18,7 @@ import yaml
 
 from tsdg import methods
 from tsdg.data import toy
+from tsdg.data.kinds import KINDS
 from tsdg.errors import InputError, check_known
 from tsdg.methods import estimators
 from tsdg.methods.search import Distribution, draw
@@ -275,12 +276,18 @@ class Study:
             labels=labels | entry.get("labels", {}),
             panels=tuple(self.panels(table)),
             protocol=self.protocol,
-            caption=entry["caption"],
+            caption=self._caption(table),
             baselines=tuple(entry.get("baselines", ())),
             ours=tuple(entry.get("ours", ())),
             arrange=entry.get("arrange", "beneath"),
             settled=tuple(row for row in entry["rows"] if not self.search(row)),
         )
+
+    def _caption(self, table: str) -> str:
+        """A table's caption, and what of its data differs from the paper's where it is compared."""
+        compared = [self.dataset(panel.dataset) for panel in self.panels(table) if panel.paper]
+        notes = dict.fromkeys(KINDS[data["kind"]].unlike_paper(data.get("prepare", {})) for data in compared)
+        return " ".join([self.table(table)["caption"], *filter(None, notes)])
 
     def figure(self, name: str, tables: Sequence[str] | None = None) -> Figure:
         """A figure.
@@ -323,8 +330,8 @@ class Study:
         entry = self.params["ranking"]
         for given in tables or []:
             check_known(given, entry["tables"], "table of the ranking", "ranking")
-        layouts = {name: self.layout(name) for name in tables or entry["tables"]}
-        layout = joined(list(layouts.values()), metrics=[entry["metric"]])
+        layouts = {name: self._by_metric(name, entry["metric"]) for name in tables or entry["tables"]}
+        layout = joined(list(layouts.values()))
         labels = {row: label for one in layouts.values() for row, label in one.labels.items()}
         absent = [panel for name in entry["tables"] if name not in layouts for panel in self.panels(name)]
         return RankedTables(
@@ -332,6 +339,12 @@ class Study:
             without=tuple(panel.title for panel in absent),
             dropped=tuple(label for row, label in labels.items() if row not in layout.rows),
         )
+
+    def _by_metric(self, table: str, metric: str | dict[str, str]) -> Layout:
+        """A table of one metric: the given one, or its own of those given."""
+        one = metric if isinstance(metric, str) else metric[table]
+        layout = self.layout(table)
+        return replace(layout, panels=tuple(replace(panel, metrics=(one,)) for panel in layout.panels))
 
     def document(self) -> list[str]:
         """Names of all tables, in the order of the document that holds them."""

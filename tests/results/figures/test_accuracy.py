@@ -8,6 +8,11 @@ from tsdg.results.selection import select
 from tsdg.study.layout import Protocol
 
 
+def test_a_table_is_drawn_by_its_first_metric_of_which_more_is_better():
+    found = [panel("d", "P", metrics).leading for metrics in (["auc", "ece"], ["ece", "auc"], ["accuracy"])]
+    assert found == ["auc", "accuracy", "accuracy"]
+
+
 @pytest.mark.slow
 def test_accuracy_by_target_is_reproducible_and_draws_what_the_table_holds(tmp_path, monkeypatch):
     runs = grid(["erm", "ours-learned", "gone"], ["A", "C"], [0, 1], [0], dataset="bearings")

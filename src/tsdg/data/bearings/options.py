@@ -17,6 +17,19 @@ def _simulated(entry: Mapping[str, Any]) -> str | None:
     return "both" if prepare.get("location") == "fault" or "recordings" in prepare else None
 
 
+def unlike_paper(prepare: Mapping[str, Any]) -> str:
+    """What differs from the paper's windows, as far as its counts tell what these were."""
+    chosen = {**PRESETS[prepare.get("preset", "default")], **prepare}
+    count = chosen["per_class"]
+    differences = []
+    if chosen["normal_rate"] != "as_is":
+        differences.append("normal recordings are at 12 kHz here, there most likely at 48 kHz")
+    if count != "paper":
+        here = "all windows of its recordings" if count == "all" else f"{count} windows of each class"
+        differences.append(f"a domain has {here} here, there 4,000 (371 to 417 of each class)")
+    return f"The data are not quite the paper's: {'; '.join(differences)}." if differences else ""
+
+
 FETCH = (
     Option("base_url", TEXT, "where {number}.mat lie, if not on the official site"),
     Option("numbers", {"type": "array", "items": {"type": "integer"}}, "only these files, e.g. 97-100,105"),

@@ -1,6 +1,7 @@
 """Accuracy on each target, from the same selected runs and layout as a table."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -21,28 +22,32 @@ def accuracy_by_target(
 ) -> list[Path]:
     """Accuracy on each target and on average, a dot a variant with the standard deviation over seeds.
 
+    A table that leads with another metric, such as AUC, has that one drawn.
+
     The paper's printed numbers are hollow diamonds; a variant without a result says why. What the table's
     caption must say of protocol, data and gaps stands below.
 
     Parameters
     ----------
     selected, layout
-        As for `tsdg.results.tables.render`; of the metrics the accuracy is drawn, whether the table has
-        it or not.
+        As for `tsdg.results.tables.render`; of the metrics `Panel.leading` is drawn.
 
     Returns
     -------
     list of Path
         ``{name}.pdf``, ``{name}.png``.
     """
-    layout = unparsed(joined([layout], metrics=["accuracy"]))
+    layout = joined([layout])
+    panels = tuple(replace(panel, metrics=(panel.leading,)) for panel in layout.panels)
+    layout = unparsed(replace(layout, panels=panels))
+    headings = dict.fromkeys(METRICS[panel.leading].heading for panel in panels)
     summary = summarise(selected, layout)
     paper = compare(summary, layout)
     with style():
         figure, places = facets(
             layout,
             layout.rows,
-            xlabel=METRICS["accuracy"].heading,
+            xlabel=" / ".join(headings),
             legend=_legend(layout, bool(paper["paper"].notna().any())),
             remarks=notes(selected, layout),
         )
