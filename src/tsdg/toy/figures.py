@@ -4,54 +4,72 @@ from itertools import cycle, product
 from pathlib import Path
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from tsdg.data.toy import CLASSES, DOMAINS, LENGTH, generate
-from tsdg.results.figures import BASELINE, FAINT, OURS, PAGE, save, style
+from tsdg.data.toy import CLASSES, DOMAINS, LENGTH, SOURCES, Samples, generate
+from tsdg.results.figures import FAINT, PAGE, save, style
 from tsdg.results.figures.style import plain
 from tsdg.study.study import Study
 from tsdg.toy.tables import MEAN, rank_correlation, runs
 
 COLORS = ("#333333", "#0072B2", "#56B4E9", "#009E73", "#7FC9B0", "#CC79A7", "#E5B8CF", "#E69F00", "#D55E00")
 MARKERS = "os^v"
+CHANNELS = ("#0072B2", "#E69F00")  # blue, orange
 SHIFT = 28  # between the two channels, in units of the signal
 
 
 def toy_dataset(study: Study, runs_folder: str | Path, out: str | Path) -> list[Path]:
-    """Draw one sample of each domain and class: what is measured, and the wave within."""
+    """Draw the two waves, and one sample of each domain and class: what is measured, and the wave within."""
     data = generate(seed=0)
     with style():
         figure = Figure(figsize=(PAGE, 3.0))
-        axes = figure.subplots(len(CLASSES), len(DOMAINS), sharex=True, sharey=True)
-        for column, (name, domain) in enumerate(DOMAINS.items()):
-            samples = data[name]
-            for label, kind in enumerate(CLASSES):
-                ax = axes[label, column]
-                of_class = np.flatnonzero(samples.y == label)
-                chosen = of_class[np.abs(samples.cycles[of_class] - 3).argmin()]
-                for channel, place in enumerate((SHIFT, 0)):
-                    ax.plot(samples.x[chosen, channel] + place, color=BASELINE, linewidth=0.5, alpha=0.8)
-                    wave = samples.signal[chosen, channel]
-                    if wave.any():
-                        ax.plot(wave + place, color=OURS, linewidth=1.1)
-                ax.set_yticks([SHIFT, 0], ["channel 1", "channel 2"])
-                ax.set_xlim(0, LENGTH)
-                ax.set_xticks(range(0, LENGTH, 50))
-                ax.tick_params(axis="y", length=0)
-                if column == 0:
-                    ax.set_ylabel(f"{kind} wave")
-                if label == 0:
-                    ax.set_title(f"{name} ({domain.role}), noise {domain.noise:g}")
-                else:
-                    ax.set_xlabel("time step")
-        figure.subplots_adjust(left=0.115, right=0.985, top=0.92, bottom=0.2, wspace=0.08, hspace=0.1)
+        axes = figure.subplots(len(CLASSES), 1 + len(DOMAINS), sharex=True)
+        for ax in axes[:, 1:].flat[1:]:
+            ax.sharey(axes[0, 1])
+        for label, kind in enumerate(CLASSES):
+            samples = data[SOURCES[0]]
+            clean = axes[label, 0]
+            clean.plot(samples.signal[_sample(samples, label), 0], color=CHANNELS[label], linewidth=1.1)
+            clean.set_ylim(-3, 3)
+            clean.set_ylabel(f"{kind} wave")
+            for column, name in enumerate(DOMAINS, start=1):
+                _measured(axes[label, column], data[name], label)
+        axes[0, 0].set_title("(a) without noise", fontsize=7)
+        for letter, ax, (name, domain) in zip("bcde", axes[0, 1:], DOMAINS.items(), strict=True):
+            ax.set_title(f"({letter}) {name} ({domain.role}), noise {domain.noise:g}", fontsize=7)
+        for ax in axes[1]:
+            ax.set_xlabel("time step")
+        figure.subplots_adjust(left=0.07, right=0.985, top=0.92, bottom=0.2, wspace=0.2, hspace=0.1)
         handles = [
-            Line2D([], [], color=BASELINE, linewidth=0.8, label="measured"),
-            Line2D([], [], color=OURS, linewidth=1.1, label="the wave in it, amplitude 1"),
+            *(
+                Line2D([], [], color=color, linewidth=0.8, label=f"channel {channel}")
+                for channel, color in enumerate(CHANNELS, start=1)
+            ),
+            Line2D([], [], color="black", linewidth=1.1, label="the wave in it, amplitude 1"),
         ]
-        figure.legend(handles=handles, loc="lower center", ncols=2)
+        figure.legend(handles=handles, loc="lower center", ncols=3)
         return save(figure, out, "toy_dataset")
+
+
+def _sample(samples: Samples, label: int) -> int:
+    """Position of the sample of a class that is nearest to three cycles."""
+    of_class = np.flatnonzero(samples.y == label)
+    return int(of_class[np.abs(samples.cycles[of_class] - 3).argmin()])
+
+
+def _measured(ax: Axes, samples: Samples, label: int) -> None:
+    """Draw both channels of a sample, one above the other, and the waves in them."""
+    chosen = _sample(samples, label)
+    for channel, (place, color) in enumerate(zip((SHIFT, 0), CHANNELS, strict=True)):
+        ax.plot(samples.x[chosen, channel] + place, color=color, linewidth=0.5, alpha=0.8)
+        wave = samples.signal[chosen, channel]
+        if wave.any():
+            ax.plot(wave + place, color="black", linewidth=1.1)
+    ax.set_yticks([])
+    ax.set_xlim(0, LENGTH)
+    ax.set_xticks(range(0, LENGTH, 50))
 
 
 def divergence_vs_risk(study: Study, runs_folder: str | Path, out: str | Path) -> list[Path]:

@@ -25,7 +25,7 @@ from tsdg.runs.machine import machine
 from tsdg.runs.writing import FORMAT
 from tsdg.streams import numpy_stream, torch_stream
 from tsdg.study.run import Run
-from tsdg.toy.divergence import h_divergence
+from tsdg.toy.divergence import mean_divergence
 
 CHECK_EVERY = 10
 PART = 50  # samples that a core's cache holds all the way through the network
@@ -148,9 +148,11 @@ def _scores(method: Method, z: Tensor, y: np.ndarray) -> dict[str, Any]:
     return metrics.evaluate(_logits(method, z).double().softmax(-1).numpy(), y)
 
 
-def _divergences(features: Mapping[str, np.ndarray], seed: int) -> dict[str, dict[str, float]]:
-    """H-divergence between each source and the target."""
-    return {
-        name: asdict(h_divergence(features[name], features[TARGET], numpy_stream(seed, "divergence", name)))
-        for name in SOURCES
-    }
+def _divergences(features: Mapping[str, np.ndarray], seed: int) -> dict[str, dict[str, Any]]:
+    """H-divergence between each source and the target: of each split, and their mean."""
+    found = {}
+    for name in SOURCES:
+        generator = numpy_stream(seed, "divergence", name)
+        value, splits = mean_divergence(features[name], features[TARGET], generator)
+        found[name] = {"value": value, "splits": [asdict(split) for split in splits]}
+    return found

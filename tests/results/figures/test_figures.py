@@ -63,11 +63,11 @@ def test_neighbour_fractions_count_the_runs_with_both():
     runs = [{"A": "B", "B": "A", "C": "B"}, {"A": "B", "B": "D", "D": "A"}, {"A": "C", "B": "A", "C": "A"}]
     found = neighbour_fractions(runs, list("ABCDE"))
     expected = [
-        [np.nan, 2 / 3, 1 / 2, 0, np.nan],
-        [2 / 3, np.nan, 0, 1, np.nan],
-        [1 / 2, 1 / 2, np.nan, np.nan, np.nan],
-        [1, 0, np.nan, np.nan, np.nan],
-        [np.nan] * 5,
+        [1, 2 / 3, 1 / 2, 0, np.nan],
+        [2 / 3, 1, 0, 1, np.nan],
+        [1 / 2, 1 / 2, 1, np.nan, np.nan],
+        [1, 0, np.nan, 1, np.nan],
+        [*[np.nan] * 4, 1],
     ]
     np.testing.assert_array_equal(found, expected)
 

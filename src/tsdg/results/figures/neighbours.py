@@ -32,7 +32,8 @@ def neighbour_fractions(neighbours: Iterable[Mapping[str, str]], domains: Sequen
     Returns
     -------
     DataFrame
-        Domains i by domains j. NaN on the diagonal, and where i and j were never sources together.
+        Domains i by domains j. 1 on the diagonal, as in the paper: a domain is nearest to itself; NaN where i
+        and j were never sources together.
     """
     chosen = pd.DataFrame(0.0, index=domains, columns=domains)
     together = chosen.copy()
@@ -42,7 +43,7 @@ def neighbour_fractions(neighbours: Iterable[Mapping[str, str]], domains: Sequen
         for domain, neighbour in run.items():
             chosen.loc[domain, neighbour] += 1
     fractions = chosen / together.where(together > 0)
-    return fractions.mask([[i == j for j in domains] for i in domains])
+    return fractions.mask([[i == j for j in domains] for i in domains], 1.0)
 
 
 def draw(
@@ -104,7 +105,7 @@ def _label(ax: Axes, fractions: pd.DataFrame, clusters: Mapping[str, str]) -> No
     size = 6 if len(domains) <= 8 else 5
     for i, row in enumerate(fractions.to_numpy()):
         for j, value in enumerate(row):
-            if not math.isnan(value) and value > 0:
+            if i != j and not math.isnan(value) and value > 0:
                 color = "white" if value > 0.6 else "black"
                 ax.text(j, i, f"{100 * value:.0f}", ha="center", va="center", fontsize=size, color=color)
     ax.set_xticks(range(len(domains)), domains)
