@@ -157,10 +157,10 @@ def test_the_shape_is_that_of_what_is_prepared():
     from tsdg.data.mimic3.items import read_items
 
     window = {option.name: option.default for option in KINDS["bearings"].options["prepare"]}["window"]
-    assert KINDS["bearings"].shape[1:] == (1, window, len(bearings.CLASSES))
-    assert KINDS["hhar"].shape[1:] == (3, hhar.WINDOW, len(hhar.CLASSES))
+    assert KINDS["bearings"].shape[1:4] == (1, window, len(bearings.CLASSES))
+    assert KINDS["hhar"].shape[1:4] == (3, hhar.WINDOW, len(hhar.CLASSES))
     vitals = read_items()["variable"].nunique()
-    assert KINDS["mimic3"].shape[1:] == (vitals, mimic3.HOURS, len(mimic3.CLASSES))
+    assert KINDS["mimic3"].shape[1:4] == (vitals, mimic3.HOURS, len(mimic3.CLASSES))
     assert KINDS["table"].shape is None
 
 
