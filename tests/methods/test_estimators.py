@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.special import softmax
+from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -109,6 +110,78 @@ def test_a_class_that_refuses_its_input_is_one_message(three):
         fitted.probabilities(x[:, :2])
 
 
+class Odd(BaseEstimator):
+    """Gives what it is told to."""
+
+    def __init__(self, classes=None, probabilities=None, fails=None):
+        self.classes, self.probabilities, self.fails = classes, probabilities, fails
+        self._fail("init")
+
+    def _fail(self, step):
+        if self.fails == step:
+            raise SystemExit("enough") if step == "fit" else KeyError("enough")
+
+    def get_params(self, deep=True):
+        self._fail("get_params")
+        return {}
+
+    def fit(self, x, y):
+        self._fail("fit")
+        self.classes_ = np.unique(y) if self.classes is None else np.array(self.classes)
+        return self
+
+    def predict_proba(self, x):
+        self._fail("predict")
+        return np.full((len(x), 3), 1 / 3) if self.probabilities is None else [self.probabilities] * len(x)
+
+
+instance = Odd()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"classes": ["a", "b", "c"]}, r"predict: its `classes_` are \['a', 'b', 'c'\], not the labels"),
+        ({"classes": [1, 2, 3]}, r"`classes_` are \[1, 2, 3\], not the labels \[0, 1, 2\], each once"),
+        ({"classes": [0, 1, 1]}, r"`classes_` are \[0, 1, 1\]"),
+        ({"probabilities": [0.5, 0.5]}, r"shape \(90, 2\) in the place of \(90, 3\)"),
+        ({"probabilities": [np.nan, 0.5, 0.5]}, "not finite"),
+        ({"probabilities": [-0.5, 0.5, 1.0]}, "negative, down to -0.5"),
+        ({"probabilities": [0.5, 0.5, 0.5]}, "do not sum to 1, but miss it by up to 0.5"),
+        ({"fails": "init"}, "arguments: KeyError: 'enough'"),
+        ({"fails": "get_params"}, "get_params: KeyError: 'enough'"),
+        ({"fails": "fit"}, "does not take this input in `fit`: SystemExit: enough"),
+        ({"fails": "predict"}, "does not predict for this input: KeyError: 'enough'"),
+        ({"classes": {"class": 5}}, r"arguments.classes: \{'class': 5\} is no object; write \{class: dotted"),
+        ({"classes": [{"class": LOGISTIC, "argument": {}}]}, "arguments.classes.0: .* is no object"),
+    ],
+)
+def test_what_a_class_of_ones_own_does_wrong_is_one_message(three, arguments, message):
+    x, y = three
+    with pytest.raises(InputError, match=message):
+        made(f"{__name__}.Odd", arguments).fit(x, y, 3).probabilities(x)
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("__main__.Odd", "put the class into a file"),
+        (f"{__name__}.made", "is not a class, but of type function"),
+        (f"{__name__}.instance", "is not a class, but of type Odd"),
+        ("unwritten_module.Odd", "cannot be imported: SyntaxError"),
+        ("failing_module.Odd", "cannot be imported: ZeroDivisionError"),
+        ("ending_module.Odd", "cannot be imported: SystemExit: 3"),
+    ],
+)
+def test_what_is_no_class_is_one_message(path, message, tmp_path, monkeypatch):
+    modules = {"unwritten": "class Odd(:", "failing": "1 / 0", "ending": "raise SystemExit(3)"}
+    for name, text in modules.items():
+        (tmp_path / f"{name}_module.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(InputError, match=f"estimator {path}: .*{message}"):
+        made(path)
+
+
 def entry(**changed):
     return {"method": "estimator", "label": "L", "estimator": LOGISTIC, "features": "spectrum", **changed}
 
@@ -117,6 +190,8 @@ def entry(**changed):
     ("changed", "message"),
     [
         ({"estimator": "aeon_or_not.MiniRocket"}, "there is no package aeon_or_not; install it"),
+        ({"estimator": "__main__.Odd"}, "put the class into a file"),
+        ({"arguments": {"C": {"class": 5}}}, "arguments.C: .* is no object"),
         ({"features": [{"spectrum": {"band": 8}}]}, "did you mean 'bands'"),
         (
             {"arguments": {"C": 1}, "search": {"C": {"default": 1, "kind": "power", "values": [-3, 1]}}},

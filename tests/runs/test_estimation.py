@@ -88,14 +88,33 @@ def test_a_run_gives_the_same_alone_and_among_others_and_from_features_that_were
     for _ in range(2):
         together = train(tiny, runs[::-1], settings, [{}] * 3, folder=folder)[::-1]
         assert list(map(scores, together)) == list(map(scores, alone))
-    (kept,) = (folder / "features").iterdir()
+    assert len(list((folder / "features").iterdir())) == 1
     monkeypatch.setattr(estimation, "in_blocks", lambda *_: pytest.fail("computed again"))
     train(tiny, runs[:1], config(params), [{}], folder=folder)
-    kept.write_bytes(b"cut off")
-    with pytest.raises(InputError, match=f"{kept.name}: unreadable .*delete it"):
-        train(tiny, runs[:1], config(params), [{}], folder=folder)
     write_tiny(folder)  # prepared again: what was kept is gone
     assert not (folder / "features").exists()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda path, x: path.write_bytes(b""),
+        lambda path, x: path.write_bytes(path.read_bytes()[:-100]),
+        lambda path, x: path.write_bytes(path.read_bytes().replace(x[3].tobytes(), x[4].tobytes())),
+        lambda path, x: np.save(path, x[:100]),
+        lambda path, x: np.save(path, x.astype(str)),
+        lambda path, x: np.save(path, np.full_like(x, np.nan)),
+    ],
+)
+def test_features_that_were_kept_and_damaged_are_made_again(tiny, params, tmp_path, damage):
+    folder, settings = write_tiny(tmp_path / "tiny"), config(params)
+    first = train(tiny, [run()], settings, [{}], folder=folder)
+    (kept,) = (folder / "features").iterdir()
+    before = kept.read_bytes()
+    damage(kept, np.load(kept))
+    assert kept.read_bytes() != before
+    assert list(map(scores, train(tiny, [run()], settings, [{}], folder=folder))) == list(map(scores, first))
+    assert kept.read_bytes() == before
 
 
 def test_other_features_or_data_are_kept_in_another_file(tiny, params, tmp_path):

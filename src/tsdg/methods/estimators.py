@@ -17,7 +17,8 @@ are; what is searched is named as ``set_params`` names it (``step__C``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -30,6 +31,7 @@ from tsdg.methods.search import Distribution
 
 METHOD = "estimator"  # as params.yaml names it
 WINDOWS = "windows"  # in the place of features: windows as they are, (N, C, T)
+TOLERANCE = 1e-3  # of the sum of a window's probabilities
 
 
 def distributions(search: Mapping[str, Mapping[str, Any]]) -> dict[str, Distribution]:
@@ -42,10 +44,13 @@ def distributions(search: Mapping[str, Mapping[str, Any]]) -> dict[str, Distribu
 def check(row: Mapping[str, Any]) -> None:
     """Raise `InputError` for an entry of params.yaml that is no estimator's; its class is not loaded."""
     package = row["estimator"].partition(".")[0]
+    if package == "__main__":
+        load(row["estimator"])
     if find_spec(package) is None:
         raise InputError(f"estimator: {row['estimator']}: there is no package {package}; install it")
     if row["features"] != WINDOWS:
         Features(row["features"])
+    check_arguments(row.get("arguments", {}))
     for name, entry in row.get("search", {}).items():
         if name in row.get("arguments", {}):
             raise InputError(f"search.{name}: is among `arguments`, too; give it in one of the two")
@@ -59,21 +64,24 @@ def load(path: str) -> type:
     Raises
     ------
     InputError
-        It is not installed, or no class that can be fitted and asked for probabilities.
+        It is not installed, its module does not run, or it is no class.
     """
     module, _, name = path.rpartition(".")
-    try:
+    if module.partition(".")[0] == "__main__":
+        raise InputError(f"estimator {path}: a program of its own is no module; put the class into a file")
+    with _blamed(path, "cannot be imported", "install the package that has it, or correct the path"):
         found = import_module(module) if module else None
-    except ImportError as error:
-        raise InputError(
-            f"estimator {path}: {_words(error)}; install the package that has it, or correct the path"
-        ) from None
-    cls = getattr(found, name, None)
-    if not isinstance(cls, type):
+        missing = object()
+        cls = getattr(found, name, missing)
+    if cls is missing:
         known = [key for key, value in vars(found).items() if isinstance(value, type)] if found else []
         raise InputError(
             f"estimator {path}: there is no such class{nearest(name, known)}; give its dotted path, e.g. "
             "sklearn.linear_model.LogisticRegression"
+        )
+    if not isinstance(cls, type):
+        raise InputError(
+            f"estimator {path}: is not a class, but of type {type(cls).__name__}; name the class itself"
         )
     return cls
 
@@ -99,68 +107,110 @@ class Estimator:
 
     def __init__(self, path: str, arguments: Mapping[str, Any], values: Mapping[str, float], *, seed: int):
         self.path = path
+        check_arguments(arguments)
         self.fitted = _made(path, arguments)
-        if not hasattr(self.fitted, "fit") or not _says(self.fitted):
+        with _blamed(path, "cannot be asked what it has"):
+            usable = hasattr(self.fitted, "fit") and _says(self.fitted)
+        if not usable:
             raise InputError(
                 f"estimator {path}: it has no `fit`, or neither `predict_proba` nor `decision_function`; "
                 "choose a classifier that has"
             )
         drawn = {name: int(value) if value == int(value) else value for name, value in values.items()}
-        known = self.fitted.get_params(deep=True) if hasattr(self.fitted, "get_params") else {}
-        states = {
-            name: seed
-            for name, value in known.items()
-            if name.rpartition("__")[2] == "random_state" and value is None
-        }
-        try:
+        with _blamed(path, "get_params"):
+            known = self.fitted.get_params(deep=True) if hasattr(self.fitted, "get_params") else {}
+            states = {
+                name: seed
+                for name, value in known.items()
+                if name.rpartition("__")[2] == "random_state" and value is None
+            }
+        with _blamed(path, "search"):
             if drawn or states:
                 self.fitted.set_params(**states, **drawn)
-        except (AttributeError, ValueError) as error:
-            raise InputError(f"estimator {path}: search: {_words(error)}") from None
 
     def fit(self, x: np.ndarray, y: np.ndarray, classes: int) -> Estimator:
         """Fit features ``(N, F)`` or windows ``(N, C, T)`` and labels ``(N,)``, of 0 to K - 1."""
-        self.classes = classes
-        try:
+        self.classes, self.labels = classes, np.unique(y)
+        with _blamed(self.path, "does not take this input in `fit`"):
             self.fitted.fit(x, y)
-        except Exception as error:
-            raise InputError(f"estimator {self.path}: does not take this input ({_words(error)})") from error
         return self
 
     def probabilities(self, x: np.ndarray) -> np.ndarray:
         """Probabilities ``(N, K)``, float64; of a class that no source has, 0.
 
         Without ``predict_proba`` they are the softmax of ``decision_function``, of two classes its sigmoid.
+
+        Raises
+        ------
+        InputError
+            The class does not predict, its ``classes_`` are not the labels that it was fitted to, each once,
+            or what it gives are no probabilities of them.
         """
-        try:
+        with _blamed(self.path, "does not predict for this input"):
             p = _probabilities(self.fitted, x)
-        except Exception as error:
-            raise InputError(f"estimator {self.path}: does not predict ({_words(error)})") from error
-        seen = np.asarray(getattr(self.fitted, "classes_", np.arange(self.classes)))
-        if p.shape != (len(x), len(seen)) or not np.isfinite(p).all():
-            raise InputError(
-                f"estimator {self.path}: its probabilities are not finite, or {p.shape} in the place of "
-                f"{(len(x), len(seen))}; choose another class or arguments"
+            has = hasattr(self.fitted, "classes_")
+            seen = np.asarray(self.fitted.classes_) if has else np.arange(self.classes)
+        whole_numbers = seen.ndim == 1 and seen.dtype.kind in "iu"
+        if has and not (whole_numbers and np.array_equal(np.sort(seen), self.labels)):
+            wrong = (
+                f"its `classes_` are {seen.tolist()!r:.100}, not the labels {self.labels.tolist()}, each once"
             )
-        whole = np.zeros((len(x), self.classes))
-        whole[:, seen.astype(int)] = p
-        return whole
+        elif p.shape != (len(x), len(seen)):
+            wrong = f"its probabilities have shape {p.shape} in the place of {(len(x), len(seen))}"
+        elif not np.isfinite(p).all():
+            wrong = "its probabilities are not finite"
+        elif (p < 0).any():
+            wrong = f"its probabilities are negative, down to {p.min():g}"
+        elif (off := np.abs(p.sum(1) - 1).max(initial=0)) > TOLERANCE:
+            wrong = f"its probabilities of a window do not sum to 1, but miss it by up to {off:g}"
+        else:
+            whole = np.zeros((len(x), self.classes))
+            whole[:, seen] = p
+            return whole
+        raise InputError(f"estimator {self.path}: predict: {wrong}; choose another class or arguments")
+
+
+@contextmanager
+def _blamed(path: str, step: str, remedy: str = "") -> Iterator[None]:
+    """Whatever a class raises is one message: its name, the step, and what the error says."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise InputError(f"estimator {path}: {step}: {_words(error)}{remedy and '; ' + remedy}") from error
 
 
 def _made(path: str, arguments: Mapping[str, Any]) -> Any:
     cls = load(path)
-    try:
+    with _blamed(path, "arguments"):
         return cls(**{name: _argument(value) for name, value in arguments.items()})
-    except (TypeError, ValueError) as error:
-        raise InputError(f"estimator {path}: arguments: {_words(error)}") from None
 
 
 def _argument(value: Any) -> Any:
     if isinstance(value, Mapping):
-        if "class" in value and value.keys() <= {"class", "arguments"}:
+        if "class" in value:
             return _made(value["class"], value.get("arguments", {}))
         return {key: _argument(item) for key, item in value.items()}
     return [_argument(item) for item in value] if isinstance(value, list) else value
+
+
+def check_arguments(value: Any, place: str = "arguments") -> None:
+    """Raise `InputError` unless every object within arguments is ``{class: dotted.path, arguments: {}}``."""
+    items: Iterable[tuple[Any, Any]] = enumerate(value) if isinstance(value, list) else ()
+    if isinstance(value, Mapping):
+        items = value.items()
+        if "class" in value and place != "arguments":
+            path, own = value["class"], value.get("arguments", {})
+            dotted = isinstance(path, str) and all(map(str.isidentifier, path.split("."))) and "." in path
+            named = isinstance(own, Mapping) and all(isinstance(key, str) for key in own)
+            if not (dotted and named and value.keys() <= {"class", "arguments"}):
+                raise InputError(
+                    f"{place}: {value!r:.200} is no object; write {{class: dotted.path, "
+                    "arguments: {name: value}}"
+                )
+    for key, item in items:
+        check_arguments(item, f"{place}.{key}")
 
 
 def _says(estimator: Any) -> bool:

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from tsdg.data.windows import FEATURES, WindowedDataset
-from tsdg.errors import InputError
 from tsdg.files import atomic
 from tsdg.learning.features import Features, Spec
 from tsdg.runs.fingerprint import functions_fingerprint
 
 BLOCK = 256  # windows in memory at a time
+CHECKSUM = 32  # bytes at the end of a file
 
 Of = Callable[[np.ndarray], np.ndarray]
 
@@ -38,8 +38,9 @@ def in_blocks(of: Of, windows: Of, rows: np.ndarray) -> np.ndarray:
 def cached(dataset: WindowedDataset, folder: Path, spec: Spec, windows: Of) -> np.ndarray:
     """Features ``(N, F)`` of all windows of a data set, read from its folder or written there first.
 
-    A file is named by the fingerprint of data, specification and code. Jobs that look for the same file at
-    the same time may each write it, whole and alike. Where nothing can be written, features stay in memory.
+    A file is named by the fingerprint of data, specification and code, and ends with a checksum: a damaged
+    one is made again. Jobs that look for the same file at the same time may each write it, whole and alike.
+    Where nothing can be written, features stay in memory.
 
     Parameters
     ----------
@@ -53,17 +54,28 @@ def cached(dataset: WindowedDataset, folder: Path, spec: Spec, windows: Of) -> n
     """
     text = json.dumps([dataset.fingerprint, spec, functions_fingerprint("learning.features:Features")])
     path = folder / FEATURES / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.npy"
-    features = Features(spec, dataset.card.get("sampling_rate"))
-    if not path.exists():
+    features, count = Features(spec, dataset.card.get("sampling_rate")), len(dataset.windows)
+    found = _read(path, count)
+    if found is None:
         try:
             with atomic(path) as temporary:
-                _write(temporary, features, windows, len(dataset.windows))
+                _write(temporary, features, windows, count)
         except OSError:
-            return in_blocks(features, windows, np.arange(len(dataset.windows)))
+            return in_blocks(features, windows, np.arange(count))
+        found = _read(path, count)
+    return in_blocks(features, windows, np.arange(count)) if found is None else found
+
+
+def _read(path: Path, count: int) -> np.ndarray | None:
+    """Features of a file, or None where it is absent or damaged."""
     try:
-        return np.load(path, mmap_mode="r")
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: unreadable ({error}); delete it, and it is made again") from None
+        raw = np.memmap(path, np.uint8, mode="r")
+        if _checksum(raw[:-CHECKSUM]) != raw[-CHECKSUM:].tobytes():
+            return None
+        found = np.load(path, mmap_mode="r")
+    except (OSError, ValueError):
+        return None
+    return found if found.ndim == 2 and len(found) == count and found.dtype == np.float64 else None
 
 
 def _write(path: Path, features: Features, windows: Of, count: int) -> None:
@@ -73,3 +85,10 @@ def _write(path: Path, features: Features, windows: Of, count: int) -> None:
         rows = np.arange(start, min(start + BLOCK, count))
         out[rows] = features(windows(rows))
     out.flush()
+    checksum = _checksum(np.memmap(path, np.uint8, mode="r"))
+    with path.open("ab") as file:
+        file.write(checksum)
+
+
+def _checksum(raw: np.ndarray) -> bytes:
+    return hashlib.sha256(raw.data).digest()
