@@ -8,12 +8,14 @@ import pandas as pd
 import pytest
 import yaml
 
+from tiny_study import LINE
 from tsdg.data.describe import leakage
 from tsdg.data.own.check import check_table, proposal, propose_domains
 from tsdg.data.own.prepare import prepare
 from tsdg.data.own.raw import SIMULATED, open_source
 from tsdg.data.own.sampling import plain_rate
 from tsdg.data.own.simulate import CHANNELS, simulate
+from tsdg.data.own.study_file import BASELINES
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 from tsdg.runs.job import train_job
@@ -374,6 +376,7 @@ def test_the_proposed_entry_is_a_study_that_prepares_the_same(tmp_path, params):
     tree = yaml.safe_load(proposal("mine", entry))
     params["datasets"] |= tree["datasets"]
     params["variants"] |= {name: {"label": name, "method": name} for name in ("coral", "groupdro")}
+    params["variants"] |= {name: LINE | {"label": name} for name in BASELINES}
     params["tables"] |= tree["tables"]
     entry = Study(params).dataset("mine")
     card = prepare(entry["raw"], tmp_path / "out", domains=entry["domains"], **entry["prepare"])

@@ -19,7 +19,7 @@ from tsdg.data.own.raw import open_source
 from tsdg.data.own.recordings import FILE, Block, Columns, Progress, Recording, Source
 from tsdg.data.own.sampling import IRREGULAR, RATES_DIFFER, plain_rate
 from tsdg.data.own.stamps import GAP, is_epoch, names_a_clock, names_a_count, rate_of, resolution
-from tsdg.data.own.study_file import name_of, yaml_text
+from tsdg.data.own.study_file import BASELINES, ROWS, name_of, yaml_text
 from tsdg.data.simulated import SIMULATED_COLUMN
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
@@ -264,7 +264,8 @@ def proposal(name: str, entry: Mapping[str, Any]) -> str:
     """A data set's entry, and that of its table, to be pasted into params.yaml."""
     table = {
         "dataset": name,
-        "rows": ["erm", "coral", "groupdro", "ours-learned"],
+        "rows": ROWS,
+        "baselines": BASELINES,
         "ours": ["ours-learned"],
         "metrics": ["accuracy", "ece"],
         "caption": f"{name}: accuracy and expected calibration error on each domain held out in turn.",

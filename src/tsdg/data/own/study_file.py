@@ -66,9 +66,18 @@ _OPTIONS = {
     "seed": "of drawing these",
     "separator": "of the cells of a csv",
 }
+BASELINES = ["spectrum-logistic", "statistics-logistic", "both-logistic"]
+ROWS = [*BASELINES, "erm", "coral", "groupdro", "ours-learned"]
 _VARIANTS = """\
 variants: # rows of tables: a method, and its settings
-  erm: {label: ERM, method: erm} # the baseline: all source domains as one
+  # No networks, and done in seconds: any class of scikit-learn's form, on features of the windows.
+  spectrum-logistic: {label: 'Spectrum, logistic', method: estimator, features: spectrum,
+    estimator: sklearn.linear_model.LogisticRegression, arguments: {C: 0.1, max_iter: 1000}}
+  statistics-logistic: {label: 'Statistics, logistic', method: estimator, features: statistics,
+    estimator: sklearn.linear_model.LogisticRegression, arguments: {C: 0.1, max_iter: 1000}}
+  both-logistic: {label: 'Both, logistic', method: estimator, features: [statistics, spectrum],
+    estimator: sklearn.linear_model.LogisticRegression, arguments: {C: 0.1, max_iter: 1000}}
+  erm: {label: ERM, method: erm} # of networks the plain one: all source domains as one
   coral: {label: CORAL-DG, method: coral}
   groupdro: {label: GroupDRO, method: groupdro}
   ours-learned: {label: Ours (learned), method: ours-learned, augment: true}
@@ -103,7 +112,8 @@ def study_text(name: str, entry: Mapping[str, Any], file: str) -> str:
         "tables:",
         f"  {name}:",
         _line(4, "dataset", name),
-        "    rows: [erm, coral, groupdro, ours-learned]",
+        _line(4, "rows", ROWS),
+        _line(4, "baselines", BASELINES, "come first, above a rule"),
     ]
     lines += [
         "    ours: [ours-learned] # set apart from the others",
