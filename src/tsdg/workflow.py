@@ -33,6 +33,7 @@ from tsdg.study.names import TOY_FIGURES, TOY_TABLES
 from tsdg.study.run import RECORDS, Run, parse_run_path, run_path
 from tsdg.study.study import Study
 
+PARTIAL = "results/partial"  # tables of what there is, out of the way of the rules that make whole ones
 READ = "results.selected:read_selected"
 # What each result is made by, as `tsdg.runs.fingerprint.functions_fingerprint` takes it.
 CODE = {
@@ -500,9 +501,15 @@ def after_failure(study_file: str, unfinished: Sequence[str]) -> str:
     lines = ["", "What is finished is kept. What failed, and why:", f"    tsdg status --params {study_file}"]
     lines += ["Once that is put right, the same command again trains what is missing."]
     if unfinished:
-        lines += ["The tables asked for, from what there is, with their gaps named:"]
+        lines += [f"The tables asked for, from what there is, with their gaps named, in {PARTIAL}:"]
     for table in unfinished:
-        commands = [f"tsdg {part} {table} --params {study_file}" for part in ("select", "table", "figure")]
+        selected = f"{PARTIAL}/selected/{table}.csv"
+        places = {
+            "select": f"--out {selected}",
+            "table": f"--selected {selected} --out {PARTIAL}",
+            "figure": f"--selected {selected} --out {PARTIAL}",
+        }
+        commands = [f"tsdg {part} {table} --params {study_file} {place}" for part, place in places.items()]
         lines.append("    " + " && ".join(commands))
     return "\n".join(lines)
 
