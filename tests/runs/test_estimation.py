@@ -17,6 +17,8 @@ from tsdg.learning.features import Features
 from tsdg.learning.inputs import Windows
 from tsdg.runs import estimation
 from tsdg.runs.estimation import Fitting, train
+from tsdg.runs.fingerprint import _of_estimator
+from tsdg.runs.recipe import Recipes
 from tsdg.runs.record import typed
 from tsdg.study.run import Run
 from tsdg.study.study import Study
@@ -24,10 +26,14 @@ from tsdg.study.study import Study
 BOTH = LINE["features"]
 
 
-def config(params, *, standardize=None, **changed):
+def made(params, *, standardize=None, **changed):
     params["variants"]["row"] = LINE | changed
     params["datasets"]["tiny"] |= {"standardize": standardize} if standardize else {}
-    return Study(params).config("tiny", "row")
+    return Study(params)
+
+
+def config(params, **changed):
+    return made(params, **changed).config("tiny", "row")
 
 
 def run(target="D", seed=0):
@@ -67,6 +73,42 @@ def test_a_record_is_what_scikit_learn_gives_on_the_same_windows(tiny, params):
         assert scored["accuracy"] == np.mean(p.argmax(1) == label[rows])
         assert scored["nll"] == pytest.approx(-np.log(p[np.arange(len(p)), label[rows]]).mean(), abs=1e-9)
     assert checkpoint["target"]["accuracy"] > 0.6
+
+
+def test_the_code_of_a_class_of_ones_own_and_the_version_of_an_installed_one_count(
+    tiny, params, tmp_path, monkeypatch
+):
+    helper, module = tmp_path / "own_helper.py", tmp_path / "own_class.py"
+    monkeypatch.syspath_prepend(tmp_path)
+    imports = "from sklearn.neighbors import KNeighborsClassifier\nimport own_helper\n"
+    text = "class Own(KNeighborsClassifier):\n    def fit(self, x, y):  # twice\n"
+    text += "        return super().fit({}, y)\n"
+    own = {"steps": [["own", {"class": "own_class.Own"}]]}
+
+    def code(**changed):
+        _of_estimator.cache_clear()
+        return Recipes(made(params, **changed)).of(run()).code
+
+    def pair(factor, words):
+        helper.write_text(f"FACTOR = {factor}\n")
+        module.write_text(imports + words)
+        return code(estimator="own_class.Own"), code(estimator="sklearn.pipeline.Pipeline", arguments=own)
+
+    first = pair(2, text.format("x * own_helper.FACTOR"))
+    (record,) = train(tiny, [run()], config(params, estimator="own_class.Own", arguments={}), [{}])
+    assert record["code"]["fingerprint"] == first[0]
+    assert pair(2, text.replace("  # twice", "").format("x * own_helper.FACTOR")) == first
+    edited, beside = (
+        pair(2, text.format("x + own_helper.FACTOR")),
+        pair(3, text.format("x * own_helper.FACTOR")),
+    )
+    assert all(len({*prints}) == 3 for prints in zip(first, edited, beside, strict=True))
+    module.write_text("class Own(:")
+    with pytest.raises(InputError, match=r"estimator own_class\.Own: its module is no Python"):
+        code(estimator="own_class.Own")
+    before = code(estimator="yaml.Loader")
+    monkeypatch.setattr("tsdg.runs.fingerprint.version", lambda name: "0")
+    assert code(estimator="yaml.Loader") != before
 
 
 def test_what_is_learned_does_not_depend_on_the_target(tiny, params, tmp_path):

@@ -58,6 +58,24 @@ def check(row: Mapping[str, Any]) -> None:
             raise InputError(f"search.{name}.values: {entry['values']}: give the lower limit first")
 
 
+def classes_of(config: Mapping[str, Any]) -> list[str]:
+    """Dotted paths of what an estimator is made of, each once; of a network's settings, none."""
+
+    def within(value: Any) -> Iterator[str]:
+        if isinstance(value, Mapping):
+            if isinstance(value.get("class"), str):
+                yield value["class"]
+            for item in value.values():
+                yield from within(item)
+        elif isinstance(value, list):
+            for item in value:
+                yield from within(item)
+
+    if config["method"] != METHOD:
+        return []
+    return list(dict.fromkeys([config["estimator"], *within(list(config["arguments"].values()))]))
+
+
 def load(path: str) -> type:
     """The class of a dotted path.
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import sys
+import sysconfig
 from collections.abc import Iterable
 from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
+from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
 from tsdg import methods
+from tsdg.errors import InputError
 from tsdg.methods import estimators
 from tsdg.runs.code.definitions import Definition, Imported, Module, Modules
 from tsdg.runs.code.reach import Reach
@@ -29,8 +32,10 @@ BESIDE = {
     "tsdg.runs.machine:machine",
 }
 
+REQUIRED = {"sklearn", "numpy", "scipy", "torch", "tsdg"}
 
-def code_fingerprint(method: str, loop: str = "runs.training") -> str:
+
+def code_fingerprint(method: str, loop: str = "runs.training", classes: Iterable[str] = ()) -> str:
     """Fingerprint of a method's training, so that a change of one method leaves the results of others valid.
 
     Parameters
@@ -39,9 +44,17 @@ def code_fingerprint(method: str, loop: str = "runs.training") -> str:
         Of the package, or a plug-in.
     loop : str
         Module of the training loop, its function `train`, named without ``tsdg.``.
+    classes : iterable of str
+        Dotted paths of what an estimator is made of. The code of a module of one's own counts, and the
+        version of an installed package; those that the package itself requires do not, as for networks.
+
+    Raises
+    ------
+    InputError
+        A module of one's own is no Python.
     """
     if method == estimators.METHOD:
-        return functions_fingerprint("runs.estimation:train")
+        return _of_estimator(tuple(classes))
     return _of_method(methods.get(method), loop)  # type: ignore[arg-type]
 
 
@@ -50,6 +63,55 @@ def _of_method(method: type, loop: str) -> str:
     package = method.__module__.partition(".")[0]
     wording = _package() if package == "tsdg" else Wording(Modules({"tsdg", package}, _file, BESIDE))
     return fingerprint(wording, f"tsdg.{loop}:train", f"{method.__module__}:{method.__qualname__}")
+
+
+@cache
+def _of_estimator(classes: tuple[str, ...]) -> str:
+    packages, entries, versions = {"tsdg"}, [], set()
+    for path in classes:
+        module, _, name = path.rpartition(".")
+        package = module.partition(".")[0]
+        if package in REQUIRED or package in sys.stdlib_module_names:
+            continue
+        if installed := _installed(package):
+            versions |= set(installed)
+        elif _file(module):
+            packages |= {package, *_beside(package)}
+            entries.append(f"{module}:{name}")
+    own = functions_fingerprint("runs.estimation:train")
+    if entries:
+        wording = Wording(Modules(packages, _file, BESIDE))
+        try:
+            own = fingerprint(wording, "tsdg.runs.estimation:train", *entries)
+        except (SyntaxError, ValueError) as error:
+            words = " ".join(str(error).split())
+            raise InputError(
+                f"estimator {', '.join(classes)}: its module is no Python ({type(error).__name__}: {words}); "
+                "correct it"
+            ) from None
+    text = "\n".join([own, *sorted(versions)])
+    return hashlib.sha256(text.encode()).hexdigest()[:16] if versions else own
+
+
+def _installed(package: str) -> list[str]:
+    """Names and versions of the distributions of a package among the installed ones; none of another."""
+    spec = _spec(package)
+    folders = [Path(sysconfig.get_path(name)).resolve() for name in ("purelib", "platlib")]
+    places = [spec.origin or "", *(spec.submodule_search_locations or ())] if spec else []
+    if not any(Path(place).resolve().is_relative_to(folder) for place in places for folder in folders):
+        return []
+    return [f"{name} {version(name)}" for name in packages_distributions().get(package, ())]
+
+
+def _beside(package: str) -> set[str]:
+    """Modules and packages in the folder that has a module of one's own: it may import them."""
+    file = _file(package)
+    if file is None:
+        return set()
+    folder = file.parents[1] if file.name == "__init__.py" else file.parent
+    return {path.stem for path in folder.glob("*.py")} | {
+        path.parent.name for path in folder.glob("*/__init__.py")
+    }
 
 
 @cache

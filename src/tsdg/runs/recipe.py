@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsdg.data import toy
 from tsdg.errors import InputError
+from tsdg.methods import estimators
 from tsdg.runs.fingerprint import code_fingerprint
 from tsdg.runs.writing import plain
 from tsdg.study.run import Run, run_path
@@ -121,7 +122,9 @@ class Recipes:
 
     def _recipe(self, dataset: str, variant: str, hparams: Mapping[str, Any], data: str | None) -> Recipe:
         config = plain(self.study.config(dataset, variant))
-        return Recipe(config, hparams, code_fingerprint(config["method"], self.study.loop(dataset)), data)
+        classes = estimators.classes_of(config)
+        code = code_fingerprint(config["method"], self.study.loop(dataset), classes)
+        return Recipe(config, hparams, code, data)
 
 
 @cache
