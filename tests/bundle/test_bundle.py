@@ -19,6 +19,7 @@ from tsdg.bundle.predict import predict
 from tsdg.commands.main import main
 from tsdg.errors import InputError
 from tsdg.learning.inputs import Windows
+from tsdg.learning.network_inputs import INPUTS
 from tsdg.learning.networks import build
 from tsdg.learning.sources import Sources
 from tsdg.runs.fingerprint import code_fingerprint
@@ -69,6 +70,25 @@ def test_a_narrow_network_is_exported_as_it_is(study, tiny_folder, tmp_path):
     loaded = Bundle.load(tmp_path)
     assert loaded.card["network"] == {"backbone": "har", "width": 16}
     assert loaded.model.network.features == 16
+
+
+@pytest.mark.parametrize("seen", INPUTS)
+def test_what_the_network_sees_is_exported_with_it(study, tiny, tiny_folder, tmp_path, seen):
+    short = Study(
+        study.params,
+        [f"variants.erm.input={seen}", "datasets.tiny.width=4", "iterations=2", "evaluate_every=2"],
+    )
+    trainer = Trainer(
+        tiny, Windows(tiny), short.config("tiny", "erm"), targets=[None], seeds=[0], hparams=[{}]
+    )
+    trainer.train()
+    export(short, tiny_folder, variant="erm").save(tmp_path)
+    loaded = Bundle.load(tmp_path)
+    assert loaded.card["network"] == {"backbone": "har", "width": 4, "input": seen}
+    index = torch.arange(0, len(tiny.windows), 5)
+    expected = trainer.method.logits(trainer.windows[index[None]][0])[0]
+    raw = np.stack([tiny.signals[s : s + 12].T for s in tiny.windows["start"].iloc[index.numpy()]])
+    torch.testing.assert_close(loaded.logits(torch.from_numpy(raw)), expected, rtol=1e-4, atol=1e-4)
 
 
 def test_the_card_says_what_the_model_is(bundle, study, tiny):
@@ -155,12 +175,25 @@ def test_one_draw_of_the_protocol_is_exported(project, tiny_folder, draw, words,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("backbone", "channels", "length"), [("har", 3, 40), ("bearings", 1, 300)])
-def test_onnx_gives_the_same_logits(tmp_path, backbone, channels, length):
+@pytest.mark.parametrize(
+    ("backbone", "channels", "length", "seen"),
+    [
+        ("har", 3, 40, "raw"),
+        ("bearings", 1, 300, "zscore"),
+        ("bearings", 1, 1800, "spectrum"),
+        ("har", 3, 128, "spectrogram"),
+    ],
+)
+def test_onnx_gives_the_same_logits(tmp_path, backbone, channels, length, seen):
     onnxruntime = pytest.importorskip("onnxruntime")
     pytest.importorskip("onnxscript")
     network = build(
-        backbone, channels=channels, length=length, classes=5, generators=[torch.Generator().manual_seed(0)]
+        backbone,
+        channels=channels,
+        length=length,
+        classes=5,
+        generators=[torch.Generator().manual_seed(0)],
+        input=seen,
     )
     for name, value in network.named_buffers():  # statistics as after a training
         value.uniform_(0.5, 2) if name.endswith("var") else value.normal_()

@@ -123,9 +123,34 @@ def test_wrong_overrides_are_refused(params, override, words):
     assert "\n" not in str(error.value)
 
 
+def test_the_input_of_a_network_decides_a_training_unless_it_is_the_window(params):
+    params["datasets"] |= {
+        "long": TABLE,
+        "spectra": TABLE | {"input": "spectrum"},
+        "part": {"of": "spectra", "input": "raw"},
+    }
+    params["variants"]["spectrogram"] = {
+        "label": "S", "method": "erm", "input": "spectrogram", "backbone": "har",
+    }  # fmt: skip
+    study = Study(params)
+
+    def network(dataset, variant):
+        config = study.config(dataset, variant)
+        return config["backbone"], config.get("input")
+
+    assert network("spectra", "erm") == ("har", "spectrum")
+    assert network("part", "erm") == network("long", "erm") == ("bearings", None)
+    assert "input" not in study.config("part", "erm")
+    assert network("spectra", "spectrogram") == network("part", "spectrogram") == ("har", "spectrogram")
+    plain = Recipes(study).of_variant("tiny", "erm").text
+    params["variants"]["erm"]["input"] = "zscore"
+    assert Recipes(Study(params)).of_variant("tiny", "erm").text != plain
+
+
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
+        ("variants.erm.input", "spectrums", "'spectrums' is not one of raw, zscore, spectrum, spectrogram"),
         ("variants.erm.metod", "erm", "variants.erm: unknown key 'metod', did you mean 'method'?"),
         ("protokol", "small", "top level: unknown key 'protokol', did you mean 'protocol'?"),
         ("variants.erm.method", "ermm", "variants.erm: unknown method 'ermm', did you mean 'erm'?"),

@@ -102,7 +102,7 @@ def _interface(data: WindowedDataset, config: Mapping[str, Any], model: Model | 
         "window": {"short": "drop"} | card["window"],
         "input": "float32 (N, C, T): windows, channels in this order, time steps; as in the recordings",
         "output": "float32 (N, K): logits; softmax gives probabilities",
-        "network": {key: config[key] for key in ("backbone", "width", "features") if key in config},
+        "network": {key: config[key] for key in ("backbone", "width", "input", "features") if key in config},
         "standardize": _listed(model, card["channels"]) if model else None,
     }
 

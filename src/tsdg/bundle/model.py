@@ -132,6 +132,7 @@ def empty_model(card: dict[str, Any]) -> Model:
             classes=classes,
             generators=[torch.Generator()],
             width=card["network"].get("width"),
+            input=card["network"].get("input", "raw"),
         )
     scales = card["standardize"] or [{"mean": 0.0, "deviation": 1.0}] * len(card["channels"])
     mean, deviation = (torch.tensor([scale[key] for scale in scales]) for key in ("mean", "deviation"))

@@ -28,6 +28,7 @@ class Shape(NamedTuple):
     length: int
     classes: int
     width: int | None = None
+    input: str = "raw"
 
 
 @dataclass(frozen=True)

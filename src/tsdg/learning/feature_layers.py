@@ -56,9 +56,42 @@ class Welch(nn.Module):
         _keep(self, window=window, sides=sides / np.square(window).sum())
 
     def forward(self, x: Tensor) -> Tensor:
+        return self.segments(x).mean(-2)
+
+    def segments(self, x: Tensor) -> Tensor:
+        """The power of each segment, ``(..., segments, segment // 2 + 1)``."""
         parts = x.unfold(-1, self.segment, self.segment - self.segment // 2)
         parts = (parts - parts.mean(-1, keepdim=True)) * self.window
-        return torch.view_as_real(torch.fft.rfft(parts)).square().sum(-1).mean(-2) * self.sides
+        return torch.view_as_real(torch.fft.rfft(parts)).square().sum(-1) * self.sides
+
+
+class Bands(nn.Module):
+    """Mean power in bands, ``(..., segment // 2 + 1) -> (..., bands)``.
+
+    Parameters
+    ----------
+    edges : ndarray
+        The first frequency of each band, and the one beyond the last.
+    segment : int
+        Time steps.
+    """
+
+    mean: Tensor
+
+    def __init__(self, edges: np.ndarray, segment: int):
+        super().__init__()
+        frequencies = np.arange(segment // 2 + 1)[:, None]
+        inside = (frequencies >= edges[:-1]) & (frequencies < edges[1:])
+        _keep(self, mean=inside / np.diff(edges))
+
+    def forward(self, power: Tensor) -> Tensor:
+        return power @ self.mean
+
+
+def log_power(power: Tensor, x: Tensor) -> Tensor:
+    """Logarithm of power, which is not below what float32 tells from nothing in the windows that it is of."""
+    floor = FLOOR * x.square().mean(-1, keepdim=True) + float(np.finfo(np.float32).tiny)
+    return torch.maximum(power, floor).log()
 
 
 class Level(nn.Module):
@@ -75,8 +108,7 @@ class Level(nn.Module):
             _keep(self, smoothing=gaussian_filter1d(np.eye(bands), smooth, axis=-1, mode="nearest"))
 
     def forward(self, power: Tensor, x: Tensor) -> Tensor:
-        floor = FLOOR * x.square().mean(-1, keepdim=True) + float(np.finfo(np.float32).tiny)
-        spectrum = torch.maximum(power, floor).log()
+        spectrum = log_power(power, x)
         if self.level == "plain":
             return spectrum
         if self.level == "centred":
@@ -87,19 +119,14 @@ class Level(nn.Module):
 class SpectrumLayer(nn.Module):
     """See `tsdg.learning.features.Spectrum`."""
 
-    bands: Tensor
-
     def __init__(self, spectrum: Spectrum, length: int):
         super().__init__()
         segment, edges = spectrum.resolved(length)
-        frequencies = np.arange(segment // 2 + 1)[:, None]
-        inside = (frequencies >= edges[:-1]) & (frequencies < edges[1:])
-        _keep(self, bands=inside / np.diff(edges))
-        self.welch = Welch(segment)
+        self.welch, self.bands = Welch(segment), Bands(edges, segment)
         self.level = Level(spectrum.level, spectrum.smooth, len(edges) - 1)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.level(self.welch(x) @ self.bands, x)
+        return self.level(self.bands(self.welch(x)), x)
 
 
 class EnvelopeLayer(nn.Module):

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from tsdg.data.own.backbone import WIDTH
 from tsdg.errors import InputError, nearest
 from tsdg.learning.layers import MLP, NEGATIVE_SLOPE, BatchNormLeakyReLU, Conv1d, Linear
+from tsdg.learning.network_inputs import INPUTS, NetworkInput
 
 
 def _normalized(x: Tensor, conv: Conv1d, norm: BatchNormLeakyReLU, groups: int) -> Tensor:
@@ -108,6 +109,17 @@ class HAR(Backbone):
         return x.mean(2)
 
 
+class Transformed(nn.Module):
+    """A featurizer of what a network's input makes of windows, ``(R, N, C, T) -> (R, N, F)``."""
+
+    def __init__(self, before: NetworkInput, backbone: Backbone):
+        super().__init__()
+        self.before, self.backbone = before, backbone
+
+    def forward(self, x: Tensor, groups: int = 1) -> Tensor:
+        return self.backbone(self.before(x), groups)
+
+
 class Network(nn.Module):
     """A featurizer f and a classifier h for each run; logits are h(f(x)).
 
@@ -145,6 +157,7 @@ def build(
     generators: list[torch.Generator],
     embedding: bool = False,
     width: int | None = None,
+    input: str = "raw",
 ) -> Network:
     """Network of a backbone, one copy a run.
 
@@ -160,6 +173,8 @@ def build(
         Whether the classifier takes, beside the features, an embedding of the domain as wide as them.
     width : int, optional
         Of the har backbone. Default: its own.
+    input : str
+        What the backbone sees of windows: them, ``raw``, or one of `tsdg.learning.network_inputs.INPUTS`.
     """
     if backbone not in BACKBONES:
         raise InputError(
@@ -167,7 +182,18 @@ def build(
             f"choose one of {', '.join(BACKBONES)}"
         )
     options = {} if width is None else {"width": width}
-    featurizer = BACKBONES[backbone](channels, length, generators, **options)
+    before = None if input == "raw" else INPUTS[input](channels, length)
+    seen = (channels, length) if before is None else (before.channels, before.length)
+    try:
+        featurizer = BACKBONES[backbone](*seen, generators, **options)
+    except InputError as error:
+        if before is None:
+            raise
+        raise InputError(
+            f"input {input} makes {seen[1]} steps of a window's {length}, and for these {error}; give the "
+            "variant another `backbone` or `input`"
+        ) from None
     inputs = featurizer.features * (2 if embedding else 1)
     classifier = MLP([inputs, *featurizer.hidden, classes], generators)
-    return Network(featurizer, classifier, featurizer.features)
+    whole = featurizer if before is None else Transformed(before, featurizer)
+    return Network(whole, classifier, featurizer.features)

@@ -32,8 +32,9 @@ Batches = Callable[[int], tuple[Tensor, Tensor]]
 
 def toy_network(generators: list[torch.Generator], embedding: bool = False) -> Network:
     """The toy study's network; `embedding` as in `tsdg.learning.networks.build`."""
-    shape = {"channels": CHANNELS, "length": LENGTH, "classes": CLASSES}
-    return networks.build("toy", **shape, generators=generators, embedding=embedding)
+    return networks.build(
+        "toy", channels=CHANNELS, length=LENGTH, classes=CLASSES, generators=generators, embedding=embedding
+    )
 
 
 def build(

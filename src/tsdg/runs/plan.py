@@ -243,7 +243,7 @@ def _synthetic(study: Study, dataset: str, scratch: Path, params: Path) -> Path:
             f"data set {dataset!r} is not prepared, and a kind {entry['kind']!r} says nothing of its shape: "
             f"first `snakemake{file} --cores 1 results/data/{dataset}/card.json`"
         )
-    _, channels, length, classes, _ = shape
+    channels, length, classes = shape.channels, shape.length, shape.classes
     rng = np.random.default_rng(0)
     samples = length + SYNTHETIC_WINDOWS - 1
     rows = [

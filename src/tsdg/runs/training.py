@@ -192,6 +192,7 @@ class Trainer:
             generators=[torch_stream(seed, "weights") for seed in self.seeds],
             embedding=method.embeds_domain,
             width=config.get("width"),
+            input=config.get("input", "raw"),
         ).to(self.device)
         clusters = None
         if config.get("clusters"):

@@ -1,5 +1,7 @@
 """What decides a variant's trainings on a data set, but target, seed and draw: resolved from params.yaml."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from tsdg import methods
@@ -9,6 +11,7 @@ from tsdg.errors import InputError
 from tsdg.study import clusters
 from tsdg.study.params import Tree
 
+RAW = "raw"  # the input of a network that sees windows as they are
 TOY_SETTINGS = ("batch_size", "learning_rate", "weight_decay", "decay_at", "decay")
 
 
@@ -48,7 +51,7 @@ def of_network(variant: str, row: Tree, dataset: str, data: Tree, training: Tree
         **_method(row),
         "augment": augment,
         "clusters": given and clusters.numbered(dataset, data["domains"], given),
-        **network(data),
+        **network(data, row),
         **_data(data),
         **training,
     }
@@ -86,20 +89,27 @@ def _method(row: Tree) -> Tree:
     return {"method": row["method"], "forward": forward, "options": row.get("options", {})}
 
 
-def network(data: Tree) -> Tree:
-    """The backbone of a data set's entry, and its width where it is not the usual one.
+def network(data: Tree, row: Mapping[str, Any] = MappingProxyType({})) -> Tree:
+    """The backbone of a data set's entry and a variant's, and its width and input where not the usual ones.
 
     Raises
     ------
     InputError
         A width is given of a backbone that has but one.
     """
-    automatic = data["backbone"] == "auto"  # by the length of the windows
-    name = backbone(data["prepare"]["window"]) if automatic else data["backbone"]
+    seen = row.get("input", data.get("input", RAW))
+    name = row.get("backbone", data["backbone"])
+    if name == "auto":  # by the length of what it sees; bands and frames are few
+        name = "har" if seen in ("spectrum", "spectrogram") else backbone(data["prepare"]["window"])
     width = data.get("width", WIDTH)
     if name != "har" and "width" in data:
         raise InputError(f"width: {width} is for backbone har, not {name}; leave it out")
-    return {"backbone": name} | ({} if width == WIDTH else {"width": width})
+    own = {"backbone": name}
+    if width != WIDTH:
+        own["width"] = width
+    if seen != RAW:
+        own["input"] = seen
+    return own
 
 
 def _data(data: Tree) -> Tree:

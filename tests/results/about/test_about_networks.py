@@ -27,6 +27,9 @@ def test_the_networks_are_those_that_the_study_trains():
     for name in ("bearings", "hhar", "mimic3"):
         shape, trained = KINDS[name].shape, study.config(name, "erm")
         assert (shape.backbone, shape.width) == (trained["backbone"], trained.get("width"))
+        assert "input" not in trained
+    shape, trained = DATASETS["Bearings, spectrum"], study.config("bearings", "erm-spectrum")
+    assert (shape.backbone, shape.input) == (trained["backbone"], trained["input"])
 
 
 def test_what_happens_between_layers_is_told():
@@ -39,6 +42,10 @@ def test_what_happens_between_layers_is_told():
     hhar = table[table["dataset"] == "HHAR"].set_index("layer")
     assert hhar.loc["Average over time", "output"] == "128"
     assert hhar["output"].iloc[0] == "128 × 123"
+    spectrum = table[table["dataset"] == "Bearings, spectrum"]
+    assert spectrum["layer"].iloc[0] == "Log spectrum"
+    assert spectrum["output"].tolist()[:2] == ["1 × 512", "8 × 226"]
+    assert spectrum["layer"].iloc[1].startswith("Convolution")
 
 
 def test_files(tmp_path):

@@ -11,12 +11,17 @@ from torch import Tensor, nn
 
 from tsdg.data.kinds import KINDS, Shape
 from tsdg.learning.layers import NEGATIVE_SLOPE, BatchNormLeakyReLU, Conv1d, Linear
+from tsdg.learning.network_inputs import NetworkInput
 from tsdg.learning.networks import build
 from tsdg.results.latex import document, escape, ruled
 from tsdg.results.tables import write
 from tsdg.streams import torch_stream
 
-DATASETS = {kind.title: kind.shape for kind in KINDS.values() if kind.shape}
+PAPER = {kind.title: kind.shape for kind in KINDS.values() if kind.shape}
+DATASETS = {  # and that of the rows whose input is a spectrum, see params.yaml
+    **PAPER,
+    "Bearings, spectrum": PAPER["Bearings"]._replace(input="spectrum"),
+}
 CAPTION = "Networks: layers with their output for one window (channels x time steps) and their parameters."
 
 
@@ -49,14 +54,16 @@ def _layers(shape: Shape) -> Iterator[tuple[str, str, int]]:
 
     def watch(module: nn.Module, arguments: tuple[Any, ...], made: Tensor) -> None:
         given = arguments[0]
-        if isinstance(module, Conv1d):  # without what comes after its end
+        if isinstance(module, NetworkInput):
+            made = made.transpose(2, 3)
+        elif isinstance(module, Conv1d):  # without what comes after its end
             made = made[:, :, : module.output_length(given.shape[2])]
         elif isinstance(module, BatchNormLeakyReLU):
             given = given[:, :, : made.shape[2]]
         passed.append((module, given.clone(), made.clone()))
 
     for module in network.modules():
-        if isinstance(module, Conv1d | BatchNormLeakyReLU | Linear | nn.ReLU):
+        if isinstance(module, NetworkInput | Conv1d | BatchNormLeakyReLU | Linear | nn.ReLU):
             module.register_forward_hook(watch)
     with torch.no_grad():
         network(torch.randn(1, 2, shape.channels, shape.length, generator=torch_stream(0, "input")))
@@ -78,6 +85,8 @@ def _describe(module: nn.Module) -> str:
     if isinstance(module, Conv1d):
         options = f"kernel {module.kernel_size}, stride {module.stride}, padding {module.padding}"
         return f"Convolution, {options}"
+    if isinstance(module, NetworkInput):
+        return module.title
     names = {BatchNormLeakyReLU: "Batch normalization, LeakyReLU", Linear: "Fully connected", nn.ReLU: "ReLU"}
     return names[type(module)]
 
