@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import torch
 
+import tiny_study
 from synthetic_records import make_record
 from tiny_study import PARAMS
 from tsdg.bundle.draws import selected_draw
@@ -17,6 +18,7 @@ from tsdg.bundle.export import export, fit_temperature
 from tsdg.bundle.model import Bundle, Model, write_onnx
 from tsdg.bundle.predict import predict
 from tsdg.commands.main import main
+from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 from tsdg.learning.inputs import Windows
 from tsdg.learning.network_inputs import INPUTS
@@ -73,21 +75,20 @@ def test_a_narrow_network_is_exported_as_it_is(study, tiny_folder, tmp_path):
 
 
 @pytest.mark.parametrize("seen", INPUTS)
-def test_what_the_network_sees_is_exported_with_it(study, tiny, tiny_folder, tmp_path, seen):
-    short = Study(
-        study.params,
-        [f"variants.erm.input={seen}", "datasets.tiny.width=4", "iterations=2", "evaluate_every=2"],
-    )
-    trainer = Trainer(
-        tiny, Windows(tiny), short.config("tiny", "erm"), targets=[None], seeds=[0], hparams=[{}]
-    )
+def test_what_the_network_sees_is_exported_with_it(study, tmp_path, monkeypatch, seen):
+    monkeypatch.setattr(tiny_study, "LENGTH", 36)
+    data = WindowedDataset.load(tiny_study.write_tiny(tmp_path / "tiny"))
+    overrides = [f"variants.erm.input={seen}", "datasets.tiny.width=4", "iterations=2", "evaluate_every=2"]
+    short = Study(study.params, overrides)
+    config = short.config("tiny", "erm")
+    trainer = Trainer(data, Windows(data), config, targets=[None], seeds=[0], hparams=[{}])
     trainer.train()
-    export(short, tiny_folder, variant="erm").save(tmp_path)
-    loaded = Bundle.load(tmp_path)
+    export(short, tmp_path / "tiny", variant="erm").save(tmp_path / "bundle")
+    loaded = Bundle.load(tmp_path / "bundle")
     assert loaded.card["network"] == {"backbone": "har", "width": 4, "input": seen}
-    index = torch.arange(0, len(tiny.windows), 5)
+    index = torch.arange(0, len(data.windows), 5)
     expected = trainer.method.logits(trainer.windows[index[None]][0])[0]
-    raw = np.stack([tiny.signals[s : s + 12].T for s in tiny.windows["start"].iloc[index.numpy()]])
+    raw = np.stack([data.signals[s : s + 36].T for s in data.windows["start"].iloc[index.numpy()]])
     torch.testing.assert_close(loaded.logits(torch.from_numpy(raw)), expected, rtol=1e-4, atol=1e-4)
 
 
