@@ -129,8 +129,17 @@ def test_a_specification_is_a_name_a_mapping_or_a_list_of_both():
         ("spektrum", "did you mean 'spectrum'"),
         ({"spectrum": {"band": 8}}, "no option 'band', did you mean 'bands'"),
         ({"spectrum": {"level": "white"}}, "did you mean 'whitened'"),
-        ({"spectrum": {"bands": 2.5}}, "bands is 2.5; give a whole number from 1"),
+        ({"spectrum": {"bands": 2.5}}, "bands is 2.5; give a whole number from 2"),
         ({"envelope": {"above": -1}}, "above is -1; give a number above 0"),
+        ({"spectrum": {"bands": 1}}, "bands is 1; give a whole number from 2"),
+        ({"spectrum": {"segment": 4}}, "segment is 4; give a whole number from 8"),
+        ({"spectrum": {"smooth": 1e12}}, "smooth is 1000000000000.0; give a number from 0.1 to 1000"),
+        ({"envelope": {"highest": float("nan")}}, "highest is nan; give a number above 0"),
+        ({"envelope": {"above": float("inf")}}, "above is inf; give a number above 0"),
+        ({"spectrum": [1]}, r"spectrum: \[1\] are no options; write {spectrum: {option: value}}"),
+        ([{"spectrum": "bands"}], "spectrum: 'bands' are no options"),
+        ("window", "did you mean 'windows'.; there are spectrum, envelope, statistics, windows"),
+        (["windows", "spectrum"], "windows as they are stand alone"),
         ({"statistics": {"bands": 8}}, "statistics has no option 'bands'; it has none"),
     ],
 )
@@ -151,6 +160,11 @@ def test_a_wrong_specification_is_one_message(spec, message):
 def test_options_that_do_not_fit_the_windows_are_one_message(spec, message):
     with pytest.raises(InputError, match=message):
         Features(spec)(np.zeros((1, 1, 64)))
+
+
+def test_frequencies_are_below_half_the_sampling_rate():
+    with pytest.raises(InputError, match="highest is 600 Hz, above half the sampling rate; give at most 500"):
+        Features({"envelope": {"highest": 600}}, 1000)
 
 
 def test_missing_values_are_refused():

@@ -198,6 +198,20 @@ def entry(**changed):
             "search.C: is among `arguments`, too",
         ),
         ({"search": {"C": {"default": 1, "kind": "power", "values": [1, -3]}}}, "lower limit first"),
+        (
+            {"search": {"C": {"default": 1, "kind": "power", "values": [-3, 400]}}},
+            "C.values: .* beyond what a",
+        ),
+        (
+            {"search": {"C": {"default": 1, "kind": "power", "values": [-400, 1]}}},
+            "C.values: .* beyond what a",
+        ),
+        (
+            {"search": {"C": {"default": 1, "kind": "uniform", "values": [-1e308, 1e308]}}},
+            "C.values: .* beyond",
+        ),
+        ({"search": {"C": {"default": 11, "kind": "power", "values": [-3, 1]}}}, "C.default: 11 is none of"),
+        ({"search": {"C": {"default": 2, "kind": "choice", "values": [1, 3]}}}, "C.default: 2 is none of"),
     ],
 )
 def test_an_entry_that_cannot_be_fitted_is_one_message_before_anything_starts(changed, message):

@@ -27,6 +27,11 @@ class Scalar(Risk):
         return {"loss": self.risk(x, y).mean()}
 
 
+class Numbered(Risk):
+    def losses(self, x, y, draws):
+        return {"loss": (risk := self.risk(x, y)), 5: risk.detach()}
+
+
 class Mixed(Risk):
     def losses(self, x, y, draws):
         risk = self.risk(x, y)
@@ -158,6 +163,7 @@ def verdicts(monkeypatch, cls):
     ("cls", "broken"),
     [
         (Risk, set()),
+        (Numbered, {"losses are a value of each run"}),
         (Mixed, {PACKED, DIVERGED}),
         (SharedWeights, {PACKED, DIVERGED, EVALUATED}),
         (Hidden, {DIVERGED}),

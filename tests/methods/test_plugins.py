@@ -185,6 +185,14 @@ def test_a_broken_file_is_one_message(tmp_path, change, words):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("name", ["5", "'a b'", "'-a'"])
+def test_a_name_of_a_method_is_one_that_params_can_have(tmp_path, name):
+    path = tmp_path / "named.py"
+    path.write_text(re.sub(r"METHODS = {[^:]*:", f"METHODS = {{{name}:", EXAMPLE.read_text()))
+    with pytest.raises(InputError, match=f"METHODS: {name} is no name"):
+        methods.use_plugins([path])
+
+
 def test_files_that_clash_or_are_not_there(tmp_path):
     with pytest.raises(InputError, match=r"nothing.py: no such Python file"):
         methods.use_plugins([tmp_path / "nothing.py"])

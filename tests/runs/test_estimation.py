@@ -181,6 +181,20 @@ def test_filtered_copies_of_a_domain_are_drawn_apart_from_other_domains_and_targ
     assert np.abs(first - copies("A", seed=1)[0][: len(first)]).mean() > 0.1
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"deviation": 1000.0}, "deviation: 1000.0: give a number of nepers from 0 to 10"),
+        ({"deviation": np.nan}, "deviation: nan"),
+        ({"smoothness": 1e-9}, "smoothness: 1e-09: give a number from 0.0833333, .* to 0.5"),
+        ({"smoothness": np.inf}, "smoothness: inf"),
+    ],
+)
+def test_a_filter_that_windows_cannot_have_is_one_message(tiny, params, settings, message):
+    with pytest.raises(InputError, match=message):
+        train(tiny, [run()], config(params) | {"random_filter": settings}, [{}])
+
+
 def test_copies_with_hardly_a_filter_are_the_windows_once_more(tiny, params):
     none = config(params, random_filter={"copies": 2, "deviation": 1e-9})
     ours, _ = fitted(tiny, none)

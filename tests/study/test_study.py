@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tiny_study import FIGURES, PARAMS
+from tiny_study import FIGURES, LINE, PARAMS
 from tsdg.errors import InputError
 from tsdg.runs.recipe import Recipes
 from tsdg.study.layout import Panel
@@ -604,3 +604,9 @@ def test_null_takes_an_entry_or_a_section_away(params):
     study = Study(params | deepcopy(FIGURES) | {"plugins": None}, ["figures.near=null", "ranking=null"])
     assert list(study.figures) == ["gains"]
     assert not {"ranking", "plugins"} & set(study.params)
+
+
+def test_a_misspelt_estimator_is_told_before_its_keys(params):
+    params["variants"]["row"] = LINE | {"method": "estimater"}
+    with pytest.raises(InputError, match=r"^variants.row.method: 'estimater' .*did you mean 'estimator'\?"):
+        Study(params)

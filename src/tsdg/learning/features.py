@@ -21,6 +21,13 @@ LONG = 1024  # time steps from which a window has several segments
 FLOOR = 1e-14  # of a window's mean square: what float32 cannot tell from nothing
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 LAGS = (1, 2, 4, 8)  # time steps
+LIMITS = {
+    "bands": (2, 2**20, "whole number from 2"),
+    "segment": (8, 2**20, "whole number from 8, at most a window's time steps"),
+    "smooth": (0.1, 1000.0, "number from 0.1 to 1000"),
+    "above": (1e-9, 1e12, "number above 0"),
+    "highest": (1e-9, 1e12, "number above 0"),
+}
 
 Spec = str | Mapping[str, Any] | Sequence[Any]
 
@@ -65,6 +72,8 @@ class Spectrum:
         """Time steps of a segment, and the first of its frequencies in each band and beyond the last."""
         segment = _segment(self.segment, length)
         bands = self.bands or min(128, segment // 2)
+        if bands < 2:
+            raise InputError(f"spectrum: a window of {length} time steps has one band; give longer windows")
         if bands > segment // 2:
             raise InputError(
                 f"spectrum: {bands} bands, but a segment of {segment} time steps tells {segment // 2} "
@@ -184,7 +193,7 @@ class Features:
 
     def __init__(self, spec: Spec, rate: float | None = None):
         self.rate = rate
-        self.parts: list[Feature] = [_feature(name, options) for name, options in named(spec)]
+        self.parts: list[Feature] = [_feature(name, options, rate) for name, options in named(spec)]
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         """Features ``(N, F)``, float64, of windows ``(N, C, T)``; channel by channel within a kind.
@@ -209,14 +218,21 @@ def named(spec: Spec) -> list[tuple[str, dict[str, Any]]]:
     if isinstance(spec, str):
         return [(spec, {})]
     if isinstance(spec, Mapping):
+        for name, options in spec.items():
+            if not isinstance(options, Mapping | None):
+                raise InputError(
+                    f"features: {name}: {options!r} are no options; write {{{name}: {{option: value}}}}"
+                )
         return [(name, dict(options or {})) for name, options in spec.items()]
     return [pair for item in spec for pair in named(item)]
 
 
-def _feature(name: str, options: Mapping[str, Any]) -> Feature:
+def _feature(name: str, options: Mapping[str, Any], rate: float | None) -> Feature:
     if name not in FEATURES:
-        known = ", ".join(FEATURES)
-        raise InputError(f"features: {name!r} is unknown{nearest(name, FEATURES)}; there are {known}")
+        if name == "windows":
+            raise InputError("features: windows as they are stand alone; write features: windows")
+        known = [*FEATURES, "windows"]
+        raise InputError(f"features: {name!r} is unknown{nearest(name, known)}; there are {', '.join(known)}")
     cls = FEATURES[name]
     names = [field.name for field in fields(cls)]
     for option in options:
@@ -233,10 +249,17 @@ def _feature(name: str, options: Mapping[str, Any]) -> Feature:
     for option, value in options.items():
         if option == "level":
             continue
-        whole = option in ("bands", "segment")
-        if type(value) not in ((int,) if whole else (int, float)) or value <= 0:
-            kind = "whole number from 1" if whole else "number above 0"
-            raise InputError(f"features: {name}: {option} is {value!r}; give a {kind}")
+        low, high, words = LIMITS[option]
+        if (
+            type(value) not in ((int,) if words.startswith("whole") else (int, float))
+            or not low <= value <= high
+        ):
+            raise InputError(f"features: {name}: {option} is {value!r}; give a {words}")
+        if rate and option in ("above", "highest") and value > rate / 2:
+            raise InputError(
+                f"features: {name}: {option} is {value:g} Hz, above half the sampling rate; give at most "
+                f"{rate / 2:g}"
+            )
     return cls(**options)
 
 

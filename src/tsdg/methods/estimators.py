@@ -17,6 +17,7 @@ are; what is searched is named as ``set_params`` names it (``step__C``).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -56,6 +57,26 @@ def check(row: Mapping[str, Any]) -> None:
             raise InputError(f"search.{name}: is among `arguments`, too; give it in one of the two")
         if entry["kind"] != "choice" and not entry["values"][0] <= entry["values"][1]:
             raise InputError(f"search.{name}.values: {entry['values']}: give the lower limit first")
+    for name, distribution in distributions(row.get("search", {})).items():
+        _check_range(f"search.{name}", distribution)
+
+
+def _check_range(place: str, distribution: Distribution) -> None:
+    """Raise `InputError` unless a distribution's values are numbers, among them its default."""
+    try:
+        low, high = map(float, distribution.ends)
+    except OverflowError:
+        low = high = math.inf
+    if not math.isfinite(high - low) or (distribution.kind == "power" and low == 0):
+        raise InputError(
+            f"{place}.values: {distribution} is beyond what a number can be; give limits nearer to 0"
+        )
+    near = [math.isclose(distribution.default, end) for end in (low, high)]
+    inside = low <= distribution.default <= high or any(near)
+    if distribution.default not in distribution.values if distribution.kind == "choice" else not inside:
+        raise InputError(
+            f"{place}.default: {distribution.default:g} is none of {distribution}; give one of its values"
+        )
 
 
 def classes_of(config: Mapping[str, Any]) -> list[str]:

@@ -50,9 +50,11 @@ class BrokenLaw(Exception):  # noqa: N818 - what a method breaks
 def losses_are_values_of_runs(subject: Subject) -> None:
     """`losses` has ``loss`` and, of everything in it, a floating-point value of each run."""
     try:
-        subject.train()
+        trained = subject.train()
     except LossesError as error:
         raise BrokenLaw(error.what) from None
+    if wrong := [name for name in trained.losses[0] if not isinstance(name, str)]:
+        raise BrokenLaw(f"a key of `losses` is {wrong[0]!r}; give each component a text as its name")
 
 
 def packed_is_alone(subject: Subject) -> None:

@@ -5,6 +5,7 @@ group ``tsdg.methods``, each with a method's name and its class.
 """
 
 import inspect
+import re
 import sys
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
@@ -68,7 +69,12 @@ def load_file(path: str | Path) -> dict[str, type[Method]]:
     found = getattr(module, "METHODS", None)
     if not isinstance(found, dict) or not found:
         raise InputError(f'plugins: {path}: holds no METHODS = {{"name": Class}}')
-    return {str(key): _checked(cls, f"plugins: {path}: method {key!r}") for key, cls in found.items()}
+    for key in found:
+        if not isinstance(key, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", key):
+            raise InputError(
+                f"plugins: {path}: METHODS: {key!r} is no name: a name has letters a to z, digits, - and _"
+            )
+    return {key: _checked(cls, f"plugins: {path}: method {key!r}") for key, cls in found.items()}
 
 
 def load_files(paths: Iterable[str | Path], taken: Iterable[str]) -> dict[str, type[Method]]:

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from tsdg.data.windows import WindowedDataset
+from tsdg.errors import InputError
 from tsdg.learning import metrics
 from tsdg.learning.features import Features
 from tsdg.learning.inputs import CONSTANT, Windows
@@ -170,6 +171,7 @@ class Fitting:
             return []
         settings = dict(self.config["random_filter"])
         copies = settings.pop("copies", 1)
+        _check_filter(settings, self.dataset.card["window"]["length"], self.rate or 1.0)
         filtering = RandomFilter(self.dataset.card["window"]["length"], rate=self.rate, **settings)
         stream = numpy_stream(self.seed, "random_filter", domain)
 
@@ -178,6 +180,19 @@ class Fitting:
             return self.features(x) if self.features else x.astype(np.float32)
 
         return [in_blocks(filtered, self.read, rows) for _ in range(copies)]
+
+
+def _check_filter(settings: Mapping[str, float], length: int, rate: float) -> None:
+    """Raise `InputError` unless windows can have such a filter, whose gains are finite."""
+    if not 0 <= settings.get("deviation", 0) <= 10:
+        raise InputError(
+            f"random_filter.deviation: {settings['deviation']}: give a number of nepers from 0 to 10"
+        )
+    if "smoothness" in settings and not rate / length <= settings["smoothness"] <= rate / 2:
+        raise InputError(
+            f"random_filter.smoothness: {settings['smoothness']}: give a number from {rate / length:g}, what "
+            f"a window tells apart, to {rate / 2:g}, half the sampling rate"
+        )
 
 
 def _scales(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

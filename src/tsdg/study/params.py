@@ -165,6 +165,11 @@ def _explain(error: jsonschema.ValidationError) -> str:
     if error.validator == "additionalProperties":
         properties = list(error.schema.get("properties", {}))
         unknown = [key for key in error.instance if key not in properties]
+        if "estimator" in unknown and isinstance(method := error.instance.get("method"), str):
+            meant = nearest(method, ["estimator"])
+            return (
+                f"{place}.method: {method!r} fits no class{meant}; a variant with `estimator` has that method"
+            )
         words = ", ".join(f"{key!r}{nearest(key, properties)}" for key in unknown)
         why = f" ({error.schema['description']})" if "description" in error.schema else ""
         return f"{place}: unknown key {words}; known are {', '.join(properties)}{why}"
