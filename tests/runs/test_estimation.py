@@ -4,12 +4,14 @@ import json
 
 import numpy as np
 import pytest
+import yaml
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tiny_study import LINE, write_tiny
+from tsdg.commands.main import main
 from tsdg.data.split import TRAIN, VALIDATION, split
 from tsdg.data.windows import WindowedDataset, write
 from tsdg.errors import InputError
@@ -19,8 +21,8 @@ from tsdg.runs import estimation
 from tsdg.runs.estimation import Fitting, train
 from tsdg.runs.fingerprint import _of_estimator
 from tsdg.runs.recipe import Recipes
-from tsdg.runs.record import typed
-from tsdg.study.run import Run
+from tsdg.runs.record import read, typed
+from tsdg.study.run import Run, run_path
 from tsdg.study.study import Study
 
 BOTH = LINE["features"]
@@ -234,3 +236,32 @@ def test_missing_values_are_filled_from_sources_and_without_that_refused(tiny, p
     _, result = fitted(gaps, config(params, standardize="sources"), folder=tmp_path / "gaps")
     assert result.checkpoints[0]["target"]["accuracy"] > 0.6
     assert not (tmp_path / "gaps" / "features").exists()  # they differ from run to run
+
+
+def test_from_the_command_line(params, project, tmp_path, capsys):
+    data = str(write_tiny(tmp_path / "tiny"))
+    params["variants"]["line"] = LINE | {"search": {"C": {"default": 1, "kind": "power", "values": [-2, 0]}}}
+    params["tables"]["tiny"] |= {"rows": ["line"], "baselines": ["line"], "ours": []}
+
+    def command(*words, **changed):
+        params["variants"]["line"] |= changed
+        (project / "params.yaml").write_text(yaml.safe_dump(params))
+        code = main([*words])
+        return code, capsys.readouterr()
+
+    train_a = ["train", "--data", data, "--variant", "line", "--target", "A", "D", "--draw", "fixed"]
+    code, told = command(*train_a)
+    assert (code, told.out.count("source validation")) == (0, 2)
+    assert "2 of 2 runs are recorded already" in command(*train_a)[1].out
+    params["training"]["batch_size"] = 9  # of networks alone
+    assert "2 of 2 runs are recorded already" in command(*train_a)[1].out
+    records = [read(f"results/runs/{run_path(Run('tiny', 'line', target, 0, 'fixed'))}") for target in "AD"]
+    assert [record.hparams for record in records] == [{"C": 1.0}] * 2
+    assert "2" in command("plan", "tiny")[1].out
+    assert command("select", "tiny")[0] == 0
+    assert command("table", "tiny")[0] == 0
+    assert r"Logistic &" in (project / "results/tables/tiny.tex").read_text()
+    assert "recorded already" not in command(*train_a, features="spectrum")[1].out
+    code, told = command(*train_a, estimator="sklearn.linear_model.LogisticRegresion")
+    assert (code, told.err.count("\n")) == (2, 1)
+    assert "did you mean 'LogisticRegression'" in told.err

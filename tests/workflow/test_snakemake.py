@@ -74,3 +74,21 @@ def _searched(method: str) -> str:
     from tsdg import methods
 
     return next(iter(methods.get(method).search))
+
+
+def test_a_table_of_estimators(finished: Workflow, tmp_path: Path) -> None:
+    copy = finished.copy(tmp_path)
+    line = "{label: Line, method: estimator, features: spectrum, estimator: sklearn.svm.LinearSVC}"
+    table = "{dataset: bearings, rows: [erm, line], baselines: [line], metrics: [accuracy], caption: Lines.}"
+    asked = ["--config", f"variants={{line: {line}}}", f"tables={{lines: {table}}}", "device=cuda"]
+    only = "protocols={tiny: {iterations: 2}}"
+    path = "results/tables/lines.tex"
+    records = [f"results/runs/bearings/line/{target}/seed0/hp0.json" for target in "ABC"]
+    copy.run(*asked, only, "--", *records)  # device: cuda, yet no GPU is needed
+    assert list(map(str, copy.records())) == records
+    assert len(list((tmp_path / "results/data/bearings/features").iterdir())) == 1
+    copy.run(*asked[:-1], "--", path)
+    lines = (tmp_path / path).read_text().splitlines()
+    first, rule, second = lines[lines.index(r"\midrule") + 1 :][:3]
+    assert (first.split(" ")[0], rule, second.split(" ")[0]) == ("Line", r"\midrule", "ERM")
+    assert copy.plan(*asked[:-1], "--", path) == {}
