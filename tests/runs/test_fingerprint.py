@@ -182,6 +182,7 @@ def test_all_that_a_training_runs_counts(name, tiny, params):
     assert not seen - beside(seen) - reached("tsdg.runs.training:train", f"{cls.__module__}:{cls.__name__}")
 
 
+@pytest.mark.slow
 def test_all_that_a_toy_training_runs_counts(toy_study):
     run = Run("toy", "erm", "D", 0, "fixed")
     config, hparams = toy_study.config("toy", run.variant), toy_study.hparams(run)
@@ -190,6 +191,7 @@ def test_all_that_a_toy_training_runs_counts(toy_study):
     assert not seen - beside(seen) - reached("tsdg.toy.train:train", "tsdg.methods.erm:ERM")
 
 
+@pytest.mark.slow
 def test_all_that_a_preparation_runs_counts(tmp_path):
     raw, out = tmp_path / "raw", tmp_path / "out"
     seen = executed(lambda: simulate(raw, people=3, seconds=5))

@@ -91,6 +91,7 @@ def test_again_is_the_same_and_not_trained_twice(toy_params, tmp_path, capsys):
     assert (read(same[0]).stopped_at, read(one[0]).stopped_at) == (None, 2)
 
 
+@pytest.mark.slow
 def test_what_an_interrupted_job_has_finished_is_kept(toy_study, tmp_path, monkeypatch):
     seeds, interrupted = [], True
 

@@ -47,6 +47,7 @@ TEXTS = st.text(st.characters(categories=("L", "N", "P", "Zs")), min_size=1, max
 CELLS = st.floats(allow_infinity=False) | st.sampled_from([-0.0, 0.1, 16777217.0, 1e-40, 3e38])
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(
     labels=st.lists(TEXTS, min_size=2, max_size=3, unique_by=lambda text: text.strip()),

@@ -18,6 +18,7 @@ def tsdg(*words, folder):
     return subprocess.run([sys.executable, "-m", "tsdg", *words], cwd=folder, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_a_study_is_written_that_runs_at_once(tmp_path):
     rng = np.random.default_rng(0)
     parts = [
