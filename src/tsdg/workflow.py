@@ -24,6 +24,7 @@ from tsdg.data.kinds import KINDS, Kind
 from tsdg.errors import InputError
 from tsdg.files import write_text
 from tsdg.methods import estimators
+from tsdg.results.about.hyperparameters import hyperparameters
 from tsdg.results.document import LATEX
 from tsdg.runs.fingerprint import functions_fingerprint
 from tsdg.runs.recipe import Recipes
@@ -52,7 +53,7 @@ CODE = {
     "pdf": ("results.document:compiled",),
     "datasets": ("results.about.datasets:render",),
     "networks": ("results.about.networks:render",),
-    "hyperparameter": ("results.about.hyperparameters:render", "methods:METHODS"),
+    "hyperparameter": ("results.about.hyperparameters:render",),
     "toy": (
         *(f"toy.tables:{name}" for name in TOY_TABLES),
         *(f"toy.figures:{name}" for name in TOY_FIGURES),
@@ -405,8 +406,8 @@ class Workflow:
         return text(self.study.ranking(self.ranked_tables))
 
     def hparams(self) -> str:
-        """The hyperparameters of every variant and draw."""
-        return self.study.hparams_table().to_csv(index=False)
+        """The hyperparameters of every variant and draw, and of every method."""
+        return self.study.hparams_table().to_csv(index=False) + hyperparameters().to_csv(index=False)
 
     @property
     def tabled_datasets(self) -> list[str]:

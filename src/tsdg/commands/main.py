@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from tsdg import __version__
-from tsdg.commands import about, bundle, check, check_method, data, progress, results, toy, train
+from tsdg.commands import about, adopt, bundle, check, check_method, data, progress, results, toy, train
 from tsdg.errors import InputError
 
 GROUPS = (
@@ -18,6 +18,7 @@ GROUPS = (
     about,
     toy,
     progress,
+    adopt,
 )
 
 

@@ -23,9 +23,11 @@ from tsdg.runs.code.definitions import Definition, Imported, Module, Modules
 from tsdg.runs.code.reach import Reach
 from tsdg.runs.code.wording import Attribute, Wording, is_private
 
-# What a training uses and no number depends on. A method's own class is an entry point beside the registry.
+# What is used and no result depends on. Nor is anything reached by the registry of methods: the class of a
+# training's method is an entry point itself.
 BESIDE = {
     "tsdg:__version__",
+    "tsdg.methods:METHODS",
     "tsdg.methods:get",
     "tsdg.runs.fingerprint:code_fingerprint",
     "tsdg.runs.fingerprint:functions_fingerprint",

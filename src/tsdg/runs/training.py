@@ -67,6 +67,7 @@ def train(
     device: torch.device | str = "cpu",
     progress: Progress | None = None,
     finished: Callable[[Run, Record], None] = lambda run, record: None,
+    until: int | None = None,
 ) -> list[Record]:
     """Train runs and return their records.
 
@@ -86,6 +87,8 @@ def train(
     progress : Progress, optional
     finished : callable, optional
         Called with each run and its record as soon as it is complete.
+    until : int, optional
+        The last iteration, of trainings that are as long as ``config`` says and end before.
     """
     device = torch.device(device)
     windows = Windows(dataset, device)
@@ -97,7 +100,7 @@ def train(
             dataset, windows, config,
             targets=[run.target for run in pack], seeds=[run.seed for run in pack], hparams=values,
         )  # fmt: skip
-        for r, result in enumerate(trainer.train(progress, [run.words for run in pack])):
+        for r, result in enumerate(trainer.train(progress, [run.words for run in pack], until)):
             record = recorded(pack[r], config, values[r], dataset, device, result)
             finished(pack[r], record)
             records.append(record)
@@ -226,7 +229,12 @@ class Trainer:
             length=card["window"]["length"], rate=card.get("sampling_rate"), device=self.device,
         )  # fmt: skip
 
-    def train(self, progress: Progress | None = None, names: Sequence[str] | None = None) -> list[Result]:
+    def train(
+        self,
+        progress: Progress | None = None,
+        names: Sequence[str] | None = None,
+        until: int | None = None,
+    ) -> list[Result]:
         """Train to the end.
 
         Parameters
@@ -234,10 +242,12 @@ class Trainer:
         progress : Progress, optional
         names : sequence of R str, optional
             What the runs are called there.
+        until : int, optional
+            See `train`.
         """
         runs = len(self.seeds)
         progress, names = progress or Progress(), names or [f"run {r}" for r in range(runs)]
-        iterations, every = self.config["iterations"], self.config["evaluate_every"]
+        iterations, every = until or self.config["iterations"], self.config["evaluate_every"]
         log = LossLog(runs, self.device)
         checkpoints: list[list[Checkpoint]] = [[] for _ in range(runs)]
         training = 0.0
