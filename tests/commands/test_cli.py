@@ -328,6 +328,11 @@ def test_check_of_recordings_and_of_a_data_set(tsdg, project):
     code, again, _ = tsdg("check", "mine")
     assert code == 0
     assert again == lines[: len(again)]
+    start = again.index(next(line for line in again if line.startswith("baselines: accuracy")))
+    assert [line.split()[0] for line in again[start + 2 : -1]] == ["user1", "user2", "user3", "average"]
+    assert again[-1].startswith("in words: ")
+    assert tsdg("check", "mine", "--quick")[1] == again[:start]
+    assert "is prepared already" in tsdg("check", project / "data", "--window", "8")[2][-1]
     assert "'mien' is not a data set, did you mean 'mine'?" in tsdg("check", "mien")[2][-1]
     assert "no such file" in tsdg("check", "recordings/other.csv")[2][-1]
     _, lines, _ = tsdg("check", "recordings/recordings.csv", *columns, "--domain", "site")  # both columns

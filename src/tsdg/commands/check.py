@@ -3,7 +3,7 @@
 import argparse
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tsdg.commands.arguments import DATA, Commands, command, load_study, progress_bar
 from tsdg.commands.options import add_options, given
@@ -11,6 +11,9 @@ from tsdg.data.kinds import KINDS
 from tsdg.data.own.options import CHECK
 from tsdg.errors import InputError
 from tsdg.files import atomic
+
+if TYPE_CHECKING:
+    from tsdg.data.windows import WindowedDataset
 
 HOW = """\
 # This alone is no params file; --write study.yaml writes one that runs at once."""
@@ -27,11 +30,14 @@ def add(commands: Commands) -> None:
     sub.epilog = (
         "For recordings: the options that say what is what. The last lines are an entry for params.yaml."
     )
-    sub.add_argument("what", help="a file or folder of recordings, or a data set in params.yaml")
+    sub.add_argument(
+        "what", help="a file or folder of recordings, or a data set: in params.yaml, or its prepared folder"
+    )
     sub.add_argument("--as", dest="as_name", metavar="NAME", help="the data set's name (default: the file's)")
     sub.add_argument(
         "--write", type=Path, metavar="FILE", help="write a params file, a study of the recordings"
     )
+    sub.add_argument("--quick", action="store_true", help="leave out the baselines, which take seconds")
     add_options(sub, CHECK)
 
 
@@ -39,15 +45,22 @@ def _check(arguments: argparse.Namespace) -> None:
     from tsdg.data.describe import describe
     from tsdg.data.own.check import check_table, proposal
     from tsdg.data.own.study_file import name_of, study_text
-    from tsdg.data.windows import WindowedDataset
+    from tsdg.data.windows import FILES, WindowedDataset
 
+    baselines = _none if arguments.quick else _baselines
     options = given(arguments, CHECK)
     path = Path(arguments.what)
     if arguments.write is not None and arguments.write.exists():
         raise InputError(f"--write: {arguments.write} is there already; choose another name or remove it")
+    if all((path / name).is_file() for name in FILES):
+        if options or arguments.write is not None:
+            raise InputError(f"{path}: is prepared already; name the recordings, or give no options")
+        data = WindowedDataset.load(path)
+        print(*describe(data), *baselines(data), sep="\n")
+        return
     if path.exists():
         with progress_bar("check", "part") as step:
-            lines, entry = check_table(path, **options, progress=step)
+            lines, entry = check_table(path, **options, also=baselines, progress=step)
         name = name_of(arguments.as_name or path.name.split(".")[0]) or "mine"
         name = f"{name}-own" if name in KINDS else name
         if arguments.write is None:
@@ -66,11 +79,23 @@ def _check(arguments: argparse.Namespace) -> None:
     entry, prepared = study.dataset(arguments.what), study.prepared(arguments.what)
     kind = KINDS[entry["kind"]]
     if not kind.own:
-        print(*describe(WindowedDataset.load(DATA / prepared)), sep="\n")
+        data = WindowedDataset.load(DATA / prepared)
+        print(*describe(data), *baselines(data), sep="\n")
         return
     raw: Any = entry["raw"]
     if entry["source"] == "simulated":
         [raw] = (Path("data/simulated") / prepared / name for name in kind.raw_names(entry))
     with progress_bar("check", "part") as step:
-        lines, _ = check_table(raw, **kind.arguments("prepare", entry) | options, progress=step)
+        chosen = kind.arguments("prepare", entry) | options
+        lines, _ = check_table(raw, **chosen, also=baselines, progress=step)
     print(*lines, sep="\n")
+
+
+def _none(data: "WindowedDataset") -> list[str]:
+    return []
+
+
+def _baselines(data: "WindowedDataset") -> list[str]:
+    from tsdg.runs.baselines import describe  # which loads PyTorch
+
+    return describe(data)

@@ -2,7 +2,7 @@
 
 import itertools
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -37,6 +37,7 @@ def check_table(
     domains: Mapping[str, Mapping[str, object]] | None = None,
     domain: Sequence[str] | None = None,
     window: int | None = None,
+    also: Callable[[WindowedDataset], list[str]] = lambda data: [],
     progress: Progress | None = None,
     **options: Any,
 ) -> tuple[list[str], dict[str, Any]]:
@@ -47,6 +48,8 @@ def check_table(
     raw : path
     domains : mapping, optional
         As in a data set's entry; by default each combination of values of the columns `domain`.
+    also : callable
+        Says more of the windows, in lines that come last.
     domain, window, progress, **options
         See `tsdg.data.own.prepare.prepare`.
 
@@ -137,6 +140,7 @@ def check_table(
         data = WindowedDataset.load(Path(folder) / "data")
         lines += describe(data)
         lines += [f"note: {note}" for note in card["notes"]]
+        lines += also(data)
     chosen = {"channels": card["channels"]} | {
         key: card["options"][key] for key in ("label", "recording", "time")
     }

@@ -68,7 +68,7 @@ _OPTIONS = {
 }
 BASELINES = ["spectrum-logistic", "statistics-logistic", "both-logistic"]
 ROWS = [*BASELINES, "erm", "coral", "groupdro", "ours-learned"]
-_VARIANTS = """\
+VARIANTS = """\
 variants: # rows of tables: a method, and its settings
   # No networks, and done in seconds: any class of scikit-learn's form, on features of the windows.
   spectrum-logistic: {label: 'Spectrum, logistic', method: estimator, features: spectrum,
@@ -106,7 +106,7 @@ def study_text(name: str, entry: Mapping[str, Any], file: str) -> str:
             lines += [_line(6, domain, values) for domain, values in value.items()]
         else:
             lines.append(_line(4, key, value, _ABOUT.get(key)))
-    lines += ["", _VARIANTS]
+    lines += ["", VARIANTS]
     caption = f"{name}: accuracy and expected calibration error on each domain held out in turn."
     lines += [
         "tables:",
