@@ -122,7 +122,7 @@ def test_deleted_results_come_back(project: Project) -> None:
     expected = {name: text for name, text in before.items() if not name.startswith("results/data/other/")}
     assert project.results() == expected
     output = project("dvc", "repro", "data@bearings") + project("snakemake", "--cores", "2", "--dry-run")
-    assert "tsdg" not in output
+    assert "tsdg " not in output  # no command; a folder may be called so
     output = project("dvc", "repro")
     assert trained(output) == []
     assert project.results() == before
