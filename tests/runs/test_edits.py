@@ -294,7 +294,7 @@ REAL = {
     "a registry's entry": ("methods/consistency.py", '"cosine": cosine', '"cosine": l2', METADATA),
     "a function that only a registry names": ("methods/consistency.py", "return 1 - F.cosine_similarity", "return -F.cosine_similarity", METADATA),
     "which of two methods is called": ("learning/augment.py", "x[rows] = self._shifted(x[rows])", "x[rows] = self._scaled(x[rows], 1)", ALL),
-    "a backbone": ("learning/networks.py", "(128, 256, 5)", "(128, 256, 7)", ALL),
+    "a backbone": ("learning/networks.py", "(width, 2 * width, 5)", "(width, 2 * width, 7)", ALL),
     "a search space": ("methods/groupdro.py", 'Distribution(0.01, "power", (-3, -1))', 'Distribution(0.1, "power", (-3, -1))', {"groupdro"}),
     "an option's values": ("methods/mtl.py", '("noise", "average")', '("average", "noise")', {"mtl"}),
     "a property of the data set": ("data/windows.py", 'return list(self.card["domains"])', 'return sorted(self.card["domains"])', ALL),
