@@ -1,6 +1,6 @@
 # make quickstart   the main job on simulated recordings, from installation to table
-# make check        the linters and the fast tests (a minute)
-# make test         all tests, with Snakemake, DVC and Slurm for real (some 6 minutes)
+# make check        the linters and the fast tests (some two minutes)
+# make test         all tests, with Snakemake, DVC and Slurm for real (some minutes more)
 # make lint         the linters
 # make bench        speed against a plain training loop
 # make clean        delete what quickstart made (make distclean: the installation too)
