@@ -23,40 +23,46 @@ def edit(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new))
 
 
-def test_edits_under_a_finished_study(finished: Workflow, package: Path) -> None:
-    folder = finished.folder
-    records = {path: (folder / path).read_bytes() for path in finished.records()}
-    assert finished.plan() == {}
+@pytest.fixture
+def study(finished: Workflow, tmp_path: Path) -> Workflow:
+    """The finished study, to be changed."""
+    return Workflow(shutil.copytree(finished.folder, tmp_path / "study"))
+
+
+def test_edits_under_a_finished_study(study: Workflow, package: Path) -> None:
+    folder = study.folder
+    records = {path: (folder / path).read_bytes() for path in study.records()}
+    assert study.plan() == {}
     edit(package / "methods/vrex.py", '"""Variance risk', '# A comment.\n"""The variance of risks; risk')
-    assert finished.plan() == {}
+    assert study.plan() == {}
 
     # Seen by the fingerprint, and no other number: a + a is 2 a to the bit.
     variance = "risks.var(-1, correction=0)"
     edit(package / "methods/vrex.py", f"return {variance}", f"v = {variance}\n        return (v + v) / 2")
     edit(package / "methods/base.py", ".mean(-1)", ".mean(dim=-1)")
-    assert finished.plan()["train"] == 2
+    assert study.plan()["train"] == 2
     (folder / ".snakemake/locks").mkdir(exist_ok=True)
     (folder / ".snakemake/locks/0.input.lock").touch()
     assert "Snakemake is at work here" in tsdg(folder, "adopt", fails=True)
     (folder / ".snakemake/locks/0.input.lock").unlink()
     assert "9 of them known to Snakemake, can be adopted" in tsdg(folder, "adopt", "--dry-run")
-    assert finished.plan()["train"] == 2
+    assert study.plan()["train"] == 2
     said = tsdg(folder, "adopt")
     assert len(re.findall("up to iteration 2, to the bit", said)) == 4
     assert "9 records, 9 of them known to Snakemake, are adopted" in said
-    assert finished.plan() == {}
-    assert "Nothing to be done" in finished.run()
+    assert study.plan() == {}
+    assert "Nothing to be done" in study.run()
     assert re.search(r"in all +9 +9 ", tsdg(folder, "status"))
     assert "no record is outdated" in tsdg(folder, "adopt")
 
     # Another number: refused, and all is as it was.
-    adopted = {path: (folder / path).read_bytes() for path in finished.records()}
+    adopted = {path: (folder / path).read_bytes() for path in study.records()}
     assert adopted.keys() == records.keys()
     edit(package / "methods/annealed.py", "risk + weight * penalty", "risk + 2 * weight * penalty")
     refused = tsdg(folder, "adopt", fails=True)
     assert re.search(r"vrex/\w/seed0/hp\d.json: losses.\w+ at iteration 2 was [\d.]+ and is [\d.]+", refused)
-    assert adopted == {path: (folder / path).read_bytes() for path in finished.records()}
-    assert finished.plan()["train"] == 1
+    assert adopted == {path: (folder / path).read_bytes() for path in study.records()}
+    assert study.plan()["train"] == 1
 
 
 def test_long_names_are_found(tmp_path: Path) -> None:
