@@ -19,9 +19,11 @@ def layout(
     caption="Some.",
     arrange="beneath",
     settled=(),
+    style=None,
 ):
     """A row without a label is printed as it is called."""
     labels = {row: row for row in rows} | (labels or {})
     return Layout(
-        tuple(rows), labels, panels, protocol, caption, tuple(baselines), tuple(ours), arrange, tuple(settled)
-    )
+        tuple(rows), labels, panels, protocol, caption, tuple(baselines), tuple(ours), arrange,
+        tuple(settled), style,
+    )  # fmt: skip

@@ -89,7 +89,7 @@ class ToyResult(NamedTuple):
 
     kind: str
     name: str
-    paths: tuple[str, str]
+    paths: tuple[str, ...]
     records: list[str]
 
 
@@ -473,12 +473,12 @@ class Workflow:
             ToyResult(
                 kind,
                 name,
-                (f"results/{kind}s/{name}.{shown}", f"results/{kind}s/{name}.{beside}"),
+                tuple(f"results/{kind}s/{name}.{form}" for form in forms),
                 [] if name in ("toy_attributes", "toy_dataset") else records,
             )
-            for kind, names, shown, beside in (
-                ("table", TOY_TABLES, "tex", "csv"),
-                ("figure", TOY_FIGURES, "png", "pdf"),
+            for kind, names, forms in (
+                ("table", TOY_TABLES, ("tex", "csv", "body.tex")),
+                ("figure", TOY_FIGURES, ("png", "pdf")),
             )
             for name in names
         ]

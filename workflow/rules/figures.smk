@@ -76,6 +76,7 @@ if flow.ranked_tables:
                 category="1 Tables",
                 labels=table_labels("ranking", "LaTeX"),
             ),
+            body="results/tables/ranking.body.tex",
             csv=report(
                 "results/tables/ranking.csv",
                 caption="../report/ranking.rst",

@@ -17,6 +17,7 @@ rule hyperparameter:
             category="1 Tables",
             labels=table_labels("hyperparameter", "LaTeX"),
         ),
+        body="results/tables/hyperparameter.body.tex",
         csv="results/tables/hyperparameter.csv",
         draws="results/hparams.csv",
     log:
@@ -46,6 +47,7 @@ if flow.tabled_datasets:
                 category="1 Tables",
                 labels=table_labels("datasets", "LaTeX"),
             ),
+            about_body="results/tables/datasets.body.tex",
             about_csv="results/tables/datasets.csv",
             samples=report(
                 "results/tables/datasets_samplesize.tex",
@@ -53,6 +55,7 @@ if flow.tabled_datasets:
                 category="1 Tables",
                 labels=table_labels("datasets_samplesize", "LaTeX"),
             ),
+            samples_body="results/tables/datasets_samplesize.body.tex",
             samples_csv="results/tables/datasets_samplesize.csv",
         log:
             "logs/table/datasets.log",
@@ -76,7 +79,8 @@ rule networks:
             category="1 Tables",
             labels=table_labels("networks", "LaTeX"),
         ),
-        tex_csv="results/tables/networks.csv",
+        body="results/tables/networks.body.tex",
+        csv="results/tables/networks.csv",
     log:
         "logs/table/networks.log",
     benchmark:
@@ -100,6 +104,7 @@ rule table:
             category="1 Tables",
             labels=tex_labels,
         ),
+        body="results/tables/{table}.body.tex",
         csv=report(
             "results/tables/{table}.csv",
             caption="../report/table.rst",

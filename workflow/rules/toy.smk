@@ -44,7 +44,7 @@ for result in flow.toy_results:
                 category="3 Toy study",
                 labels={"result": result.name.replace("_", " ")},
             ),
-            result.paths[1],
+            result.paths[1:],
         log:
             f"logs/{result.kind}/{result.name}.log",
         benchmark:

@@ -1,6 +1,5 @@
 """One LaTeX document of all tables, and its pdf."""
 
-import re
 import shutil
 import subprocess
 from collections.abc import Iterable
@@ -9,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 from tsdg.errors import InputError
 from tsdg.files import atomic, write_text
+from tsdg.results.latex import parts
 
 LATEX = "pdflatex"
 INSTALL = (
@@ -28,11 +28,9 @@ def combined(texts: Iterable[str]) -> str:
     preamble: dict[str, None] = {}
     bodies = []
     for text in texts:
-        match = re.search(r"(.*)^\\begin\{document\}\n(.*)^\\end\{document\}", text, re.DOTALL | re.MULTILINE)
-        if match is None:
-            raise ValueError("no LaTeX document")
-        preamble |= dict.fromkeys(match[1].splitlines())
-        bodies.append(match[2])
+        preamble_of, body = parts(text)
+        preamble |= dict.fromkeys(preamble_of.splitlines())
+        bodies.append(body)
     # LaTeX keeps few tables waiting for a page of their own.
     body = "\\clearpage\n".join("".join(bodies[k : k + 10]) for k in range(0, len(bodies), 10))
     return "\n".join([*preamble, r"\begin{document}", f"{body}\\end{{document}}", ""])

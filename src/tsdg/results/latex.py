@@ -1,5 +1,6 @@
 """LaTeX of tables: documents of one, which compile alone; rows; plain text escaped."""
 
+import re
 from collections.abc import Iterable
 
 _ESCAPES = str.maketrans(
@@ -60,6 +61,7 @@ def document(name: str, text: str, columns: str, lines: Iterable[str]) -> str:
 \usepackage[a4paper,landscape,margin=15mm]{{geometry}}
 \usepackage{{booktabs}}
 \usepackage{{arydshln}}
+\usepackage{{amssymb}}
 \begin{{document}}
 \begin{{table}}
 \centering
@@ -73,3 +75,23 @@ def document(name: str, text: str, columns: str, lines: Iterable[str]) -> str:
 \end{{table}}
 \end{{document}}
 """
+
+
+def parts(text: str) -> tuple[str, str]:
+    """Preamble and body of a LaTeX document.
+
+    Raises
+    ------
+    ValueError
+        The text is none.
+    """
+    match = re.search(r"(.*)^\\begin\{document\}\n(.*)^\\end\{document\}", text, re.DOTALL | re.MULTILINE)
+    if match is None:
+        raise ValueError("no LaTeX document")
+    return match[1], match[2]
+
+
+def body(text: str) -> str:
+    """The table of a `document`, to be put into another by ``\\input``, with what that must load."""
+    packages = re.findall(r"\\usepackage\{(\w+)\}", parts(text)[0])
+    return f"% In the preamble: \\usepackage{{{','.join(packages)}}}\n{parts(text)[1]}"

@@ -1,20 +1,21 @@
 """A results table as files, from selected runs and a layout: csv, LaTeX, and beside the paper's numbers."""
 
-import math
 from collections.abc import Callable, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
 from tsdg.files import write_text
 from tsdg.results import paper
-from tsdg.results.best import LEGEND, marked
+from tsdg.results.best import LEGEND
 from tsdg.results.captions import caption
-from tsdg.results.latex import document, escape, row
-from tsdg.results.numbers import is_partial, summarise
-from tsdg.study.layout import AVERAGE, Layout, Panel
+from tsdg.results.cells import Column, printed
+from tsdg.results.latex import body, document, escape, row
+from tsdg.results.numbers import summarise
+from tsdg.results.paper_layout import tabular
+from tsdg.study.layout import AVERAGE, Layout
 from tsdg.study.metric import METRICS
 
 
@@ -37,20 +38,22 @@ def render(name: str, selected: pd.DataFrame, layout: Layout, out_folder: str | 
 
 
 def write(name: str, table: pd.DataFrame, text: str, folder: str | Path, kind: str = ".tex") -> list[Path]:
-    """Write ``{name}.csv`` and the same as text (``.tex`` or ``.md``) into a folder; return both paths."""
+    r"""Write ``{name}.csv`` and the same as text (``.tex`` or ``.md``) into a folder; return both paths.
+
+    Beside a ``.tex`` stands ``{name}.body.tex``, which one's own document can take in by ``\input``.
+    """
     paths = [Path(folder, f"{name}.csv"), Path(folder, f"{name}{kind}")]
     write_text(paths[0], table.to_csv(index=False, lineterminator="\n"))
     write_text(paths[1], text)
+    if kind == ".tex":
+        write_text(Path(folder, f"{name}.body.tex"), body(text))
     return paths
 
 
-class _Column(NamedTuple):
-    panel: Panel
-    target: str
-    metric: str
-
-
 def _latex(name: str, table: pd.DataFrame, text: str, layout: Layout) -> str:
+    if layout.style:
+        shape, rows, legend = tabular(table, layout, layout.style)
+        return document(name, f"{text} {legend}".rstrip(), shape, rows)
     cells = {(r.dataset, r.variant, r.target, r.metric): r for r in table.itertuples()}
     lines: list[str] = []
     blocks = _blocks(layout)
@@ -69,31 +72,31 @@ def _latex(name: str, table: pd.DataFrame, text: str, layout: Layout) -> str:
     return document(name, f"{text} {LEGEND}", f"l{'r' * len(blocks[0])}", lines)
 
 
-def _blocks(layout: Layout) -> list[list[_Column]]:
+def _blocks(layout: Layout) -> list[list[Column]]:
     """The columns of each block of rows."""
     shown = [(panel, target) for panel in layout.panels for target in panel.shown]
     if layout.arrange == "beside":
-        return [[_Column(panel, target, metric) for panel, target in shown for metric in panel.metrics]]
+        return [[Column(panel, target, metric) for panel, target in shown for metric in panel.metrics]]
     count = len(layout.panels[0].metrics)
-    return [[_Column(panel, target, panel.metrics[k]) for panel, target in shown] for k in range(count)]
+    return [[Column(panel, target, panel.metrics[k]) for panel, target in shown] for k in range(count)]
 
 
-def _headings(columns: Sequence[_Column], layout: Layout) -> list[str]:
+def _headings(columns: Sequence[Column], layout: Layout) -> list[str]:
     """Heading rows: what a group of columns shares, then targets, then (beside) metrics."""
     several, beside = len(layout.panels) > 1, layout.arrange == "beside"
 
-    def shared(column: _Column) -> tuple[str, ...]:
+    def shared(column: Column) -> tuple[str, ...]:
         metric = [METRICS[column.metric].heading] * (not beside)
         return column.panel.dataset, *metric, ", ".join([column.panel.title] * several + metric)
 
-    def target(column: _Column) -> tuple[str, ...]:
+    def target(column: Column) -> tuple[str, ...]:
         return column.panel.dataset, column.target, "Avg." if column.target == AVERAGE else column.target
 
-    def metric(column: _Column) -> tuple[str, ...]:
+    def metric(column: Column) -> tuple[str, ...]:
         return column.panel.dataset, column.target, METRICS[column.metric].heading
 
     # Neighbours that are alike in these have one heading, whose text is the last of them.
-    levels: list[Callable[[_Column], tuple[str, ...]]] = [target]
+    levels: list[Callable[[Column], tuple[str, ...]]] = [target]
     if several or not beside:
         levels.insert(0, shared)
     if beside:
@@ -112,8 +115,4 @@ def _headings(columns: Sequence[_Column], layout: Layout) -> list[str]:
 
 
 def _cell(cell: Any) -> str:
-    """A row of `summarise`, as it is printed."""
-    if math.isnan(cell.mean):
-        return "div." if cell.diverged and not cell.missing and cell.target != AVERAGE else "--"
-    number = marked(METRICS[cell.metric].printed(cell.mean), None if pd.isna(cell.rank) else cell.rank)
-    return number + (r"$^\dagger$" if is_partial(cell) else "")
+    return printed(cell, None if pd.isna(cell.rank) else cell.rank)

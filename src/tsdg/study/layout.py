@@ -8,6 +8,7 @@ from typing import Literal
 
 from tsdg.errors import InputError
 from tsdg.study.metric import METRICS
+from tsdg.study.paper_style import PaperStyle
 
 AVERAGE = "Average"  # the mean over targets, where a target's name stands
 
@@ -98,6 +99,8 @@ class Layout:
         target.
     settled : tuple of str
         Those of the rows with nothing to search, under no protocol.
+    style : PaperStyle, optional
+        How the paper prints it, where it is to be printed so.
 
     Raises
     ------
@@ -114,6 +117,7 @@ class Layout:
     ours: tuple[str, ...] = ()
     arrange: Literal["beneath", "beside"] = "beneath"
     settled: tuple[str, ...] = ()
+    style: PaperStyle | None = None
 
     def __post_init__(self) -> None:
         if problem := self._problem():
@@ -140,7 +144,7 @@ class Layout:
             return "all panels must have equally many metrics"
         if max(Counter(panel.dataset for panel in self.panels).values()) > 1:
             return "a data set can have one panel"
-        return None
+        return self.style.problem(self.rows, self.baselines) if self.style else None
 
     @property
     def groups(self) -> list[list[str]]:

@@ -26,6 +26,7 @@ from tsdg.study import clusters, config, references
 from tsdg.study.figure_kinds import FIGURE_KINDS
 from tsdg.study.layout import PAPER_PROTOCOL, Layout, Panel, Protocol, joined
 from tsdg.study.names import DATA_TABLES, TOY_TABLES
+from tsdg.study.paper_style import PaperStyle
 from tsdg.study.params import Tree, read, resolved
 from tsdg.study.run import Run
 
@@ -281,6 +282,7 @@ class Study:
             ours=tuple(entry.get("ours", ())),
             arrange=entry.get("arrange", "beneath"),
             settled=tuple(row for row in entry["rows"] if not self.search(row)),
+            style=PaperStyle.of(entry) if entry.get("layout") == "paper" else None,
         )
 
     def _caption(self, table: str) -> str:
