@@ -40,13 +40,16 @@ rule data:
 onstart:
     for line in flow.without:
         print(line, file=sys.stderr)
+    protect_records()
 
 
 onerror:
+    release(Path(RECORDS))
     print(after_failure(STUDY, unfinished_tables()), file=sys.stderr)
 
 
 onsuccess:
+    release(Path(RECORDS))
     if not flow.latex:
         print(
             "Without results/tables/all.pdf: there is no pdflatex (`tsdg pdf` says more)", file=sys.stderr

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -44,6 +45,33 @@ def write_text(path: str | Path, text: str) -> None:
     """Write a text as UTF-8, `atomic`."""
     with atomic(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def link(path: str | Path, other: str | Path) -> None:
+    """Give a file another name or, where there can be no link, put a copy there, `atomic`."""
+    with atomic(other) as temporary:
+        temporary.unlink()
+        try:
+            os.link(path, temporary)
+        except FileNotFoundError:
+            raise
+        except OSError:  # another disk, or one without links
+            shutil.copy2(path, temporary)
+
+
+def obstacle(path: str | Path) -> str | None:
+    """Why no file can be written at a path, in words, as far as can be seen without writing; or None."""
+    path = Path(path)
+    if path.is_dir():
+        return f"{path} is a folder where a file belongs"
+    folder = next(folder for folder in path.parents if os.path.lexists(folder))
+    if not folder.exists():
+        return f"{folder} is a link that leads nowhere"
+    if not folder.is_dir():
+        return f"{folder} is a file where a folder belongs"
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return f"the folder {folder} cannot be written to"
+    return None
 
 
 def sha256(path: str | Path) -> str:

@@ -1,5 +1,9 @@
 """A job trains what is missing, once, and keeps what is finished whatever happens."""
 
+import errno
+import os
+from pathlib import Path
+
 import pytest
 import yaml
 
@@ -211,3 +215,52 @@ def test_a_record_that_could_not_be_read_is_not_written(project, params):
     with pytest.raises(ValueError, match="target lacks ece"):
         Job([asked], Recipes(study), project / "runs").keep(asked, made)
     assert files(project / "runs") == {}
+
+
+def test_kept_records_are_links_of_those_in_place(job, project):
+    assert job("--keep", targets="AB") == (0, [run("A"), run("B")])
+    kept, place = (project / "runs" / part / run_path(run("A")) for part in (".finished", ""))
+    assert kept.samefile(place)
+    # Whoever deletes those in place, or takes another disk for them, loses nothing.
+    for target in "AB":
+        (project / "runs" / run_path(run(target))).unlink()
+    assert job("--keep", targets="AB") == (0, [])
+    assert kept.samefile(place)
+    assert job("--keep", "--force", targets="AB") == (0, [run("A"), run("B")])
+    assert kept.samefile(place)
+
+
+def test_records_go_to_another_disk(job, project, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+
+    monkeypatch.setattr(os, "link", refuse)
+    assert job(targets="AB") == (0, [run("A"), run("B")])
+    assert set(files(project / "runs")) == {run_path(run("A")), run_path(run("B"))}
+    assert job(targets="AB") == (0, [])
+
+
+def test_what_is_in_the_way_is_seen_before_the_training(job, project, capsys):
+    runs = project / "runs"
+    runs.mkdir()
+    (runs / "tiny").symlink_to("nowhere")
+    assert job() == (2, [])
+    assert f"{Path('runs/tiny')} is a link that leads nowhere" in capsys.readouterr().err
+    (runs / "tiny").unlink()
+    (runs / "tiny").write_text("")
+    assert job() == (2, [])
+    assert "is a file where a folder belongs" in capsys.readouterr().err
+    (runs / "tiny").unlink()
+    (runs / run_path(run("A"))).mkdir(parents=True)
+    assert job() == (2, [])
+    assert "is a folder where a file belongs" in capsys.readouterr().err
+    (runs / run_path(run("A"))).rmdir()
+    (runs / ".finished").write_text("")
+    assert job(targets="AB") == (2, [])
+    assert "nothing was trained" in capsys.readouterr().err
+
+
+def test_a_folder_that_is_read_only_is_seen_before_the_training(job, monkeypatch, capsys):
+    monkeypatch.setattr(os, "access", lambda folder, how: not how & os.W_OK)  # root may write anywhere
+    assert job() == (2, [])
+    assert "cannot be written to" in capsys.readouterr().err

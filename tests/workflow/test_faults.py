@@ -99,6 +99,31 @@ def test_a_killed_snakemake_goes_on(finished: Workflow, tmp_path: Path) -> None:
     assert not (tmp_path / "results/runs/.finished").exists()
 
 
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_what_ends_well_without_snakemake_is_not_trained_again(
+    finished: Workflow, tmp_path: Path, how: signal.Signals
+) -> None:
+    left = finished.copy(tmp_path)
+    path = "results/runs/bearings/vrex/A/seed0/hp0.json"
+    with started(left, "--config", LONG, "--", path) as process:
+        wait_for_kept(left, process, "bearings/vrex/*/*")
+        [log] = left.folder.glob("logs/train/bearings/vrex/*/seed0.log")
+        process.send_signal(how)
+        process.wait(timeout=300)
+        deadline = time.monotonic() + 300
+        while "complete" not in log.read_text():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+    records = {path: (tmp_path / path).read_bytes() for path in left.records()}
+    assert len(records) == 6
+    left.run("--unlock")
+    left.run("--config", LONG, "--", path)
+    if how == signal.SIGKILL:
+        assert "6 of 6 runs are recorded already" in log.read_text()
+    assert records == {path: (tmp_path / path).read_bytes() for path in left.records()}
+    assert not (tmp_path / "results/runs/.finished").exists()
+
+
 def test_a_damaged_record_is_named_and_made_again_alone(copy: Workflow) -> None:
     path = "results/runs/bearings/vrex/B/seed0/hp1.json"
     record = copy.folder / path

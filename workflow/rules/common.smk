@@ -6,7 +6,9 @@ from inspect import signature
 from pathlib import Path
 
 from tsdg.errors import InputError
-from tsdg.study.run import LOGS, RECORDS
+from tsdg.runs.current import CurrentRecords
+from tsdg.runs.kept import protect, release
+from tsdg.study.run import LOGS, RECORDS, parse_run_path
 from tsdg.workflow import Workflow, after_failure, code, configured, toy_seeds, training_runs, written
 
 # `tsdg` is found beside the Python that runs Snakemake, activated or not.
@@ -101,6 +103,15 @@ def all_results(wildcards):
         return flow.results()
     except InputError as error:
         raise WorkflowError(str(error))
+
+
+def protect_records():
+    """Have no record get lost that Snakemake deletes before it starts a job."""
+    made = (path for job in workflow.dag.needrun_jobs() for path in job.output)
+    protect(
+        (parse_run_path(path) for path in made if path.startswith(f"{RECORDS}/")),
+        CurrentRecords(study),
+    )
 
 
 def unfinished_tables():

@@ -27,7 +27,7 @@ for job in flow.toy_rules:
             seeds=seeds_of,
         shell:
             "tsdg toy train --params {params.study} --variant {wildcards.variant} --seed {params.seeds}"
-            " --out results/runs > {log} 2>&1"
+            " --out results/runs --keep > {log} 2>&1"
 
 
 for result in flow.toy_results:

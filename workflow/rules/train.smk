@@ -34,4 +34,5 @@ for job in flow.training_rules:
             runs=runs_of,
         shell:
             "tsdg train --params {params.study} --data {params.data} --dataset {wildcards.dataset}"
-            " --variant {wildcards.variant} {params.runs} --out results/runs --threads {threads} > {log} 2>&1"
+            " --variant {wildcards.variant} {params.runs} --out results/runs --keep --threads {threads} > {log}"
+            " 2>&1"

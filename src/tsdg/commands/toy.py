@@ -15,6 +15,7 @@ def add(commands: Commands) -> None:
     train.add_argument("--variant", required=True, help="variant of the toy study in params.yaml")
     train.add_argument("--seed", nargs="+", type=natural, default=[0], help="seeds")
     train.add_argument("--out", type=Path, default=RUNS, help="folder of records")
+    train.add_argument("--keep", action="store_true", help="as of `tsdg train`")
     for kind, run, names in (
         ("table", _table, TOY_TABLES),
         ("figure", _figure, TOY_FIGURES),
@@ -32,7 +33,7 @@ def _train(options: argparse.Namespace) -> None:
 
     study = load_study(options)
     with job_log(Recipes(study).identity(toy_runs(options.variant, options.seed))):
-        train_job(study, options.variant, options.seed, options.out)
+        train_job(study, options.variant, options.seed, options.out, keep=options.keep)
 
 
 def _table(options: argparse.Namespace) -> None:

@@ -24,6 +24,12 @@ def add(commands: Commands) -> None:
         "--threads", type=positive, default=1, help="CPU threads (default: 1, the fastest a core)"
     )
     train.add_argument("--force", action="store_true", help="train again what has a record already")
+    train.add_argument(
+        "--keep",
+        action="store_true",
+        help="leave each record a second name (a link) in OUT/.finished, as the workflow does: what runs "
+        "`tsdg` may delete what it takes for unfinished",
+    )
 
 
 def _train(options: argparse.Namespace) -> None:
@@ -51,4 +57,5 @@ def _train(options: argparse.Namespace) -> None:
             device=options.device,
             threads=options.threads,
             force=options.force,
+            keep=options.keep,
         )

@@ -14,10 +14,12 @@ from threadpoolctl import threadpool_limits
 from tsdg import methods
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError, nearest
+from tsdg.files import link, obstacle
 from tsdg.methods import estimators
 from tsdg.methods.plugins import blamed
 from tsdg.runs import estimation
 from tsdg.runs.current import STAGING
+from tsdg.runs.kept import remove_empty
 from tsdg.runs.machine import keep_freed_memory
 from tsdg.runs.recipe import Recipes
 from tsdg.runs.record import read, typed
@@ -40,8 +42,9 @@ def train_job(
     device: str | None = None,
     threads: int = 1,
     force: bool = False,
+    keep: bool = False,
 ) -> list[Path]:
-    """Train every target, seed and draw of a variant that has no valid record yet.
+    """Train every target, seed and draw of a variant that has no valid record yet; options as `Job`'s.
 
     Returns
     -------
@@ -54,7 +57,7 @@ def train_job(
     _check_targets(targets, name, config["domains"])
     recipes = Recipes(study, {study.prepared(name): prepared.fingerprint})
     runs = [Run(name, variant, *rest) for rest in product(targets, seeds, draws)]
-    job = Job(runs, recipes, out, force=force)
+    job = Job(runs, recipes, out, force=force, keep=keep)
     if job.missing and config["method"] == estimators.METHOD:
         _fit(job, config, prepared, data, threads)
     elif job.missing:
@@ -113,8 +116,8 @@ def _device(name: str, threads: int) -> torch.device:
 class Job:
     """Some runs, and where the valid record of each lies.
 
-    Those of several runs are kept in a folder of their own and move to their places when all are done: a
-    killed job finds them there when it is called again.
+    Those of several runs are kept in a folder of their own and go to their places when all are done: a killed
+    job finds them there when it is called again.
 
     Parameters
     ----------
@@ -124,14 +127,32 @@ class Job:
         Folder of records.
     force : bool
         Take no record for valid.
+    keep : bool
+        Leave the records their names in the folder of the kept, see `tsdg.runs.kept`.
+
+    Raises
+    ------
+    InputError
+        There is no place for a record.
     """
 
-    def __init__(self, runs: Iterable[Run], recipes: Recipes, out: Path, *, force: bool = False):
+    def __init__(
+        self, runs: Iterable[Run], recipes: Recipes, out: Path, *, force: bool = False, keep: bool = False
+    ):
         self.runs = list(dict.fromkeys(runs))
         self.recipes, self.out, self.force = recipes, out, force
-        self.kept = out / STAGING
-        out.mkdir(parents=True, exist_ok=True)
+        self.kept, self.keeps = out / STAGING, keep
         self.folders = {run: self._find(run) for run in self.runs}
+        for path in (
+            folder / run_path(run)
+            for run in self.missing
+            for folder in ((self.out, self.kept) if self.staged else (self.out,))
+        ):
+            if problem := obstacle(path):
+                raise InputError(
+                    f"{path}: the record could not be written, since {problem}: put that right, or choose "
+                    "another folder; nothing was trained"
+                )
         if recorded := len(self.runs) - len(self.missing):
             print(f"{recorded} of {len(self.runs)} runs are recorded already", flush=True)
 
@@ -139,6 +160,11 @@ class Job:
     def missing(self) -> list[Run]:
         """Runs without a valid record."""
         return [run for run, folder in self.folders.items() if folder is None]
+
+    @property
+    def staged(self) -> bool:
+        """Whether records wait among the kept until all are done."""
+        return self.keeps or len(self.runs) > 1
 
     def keep(self, run: Run, record: Mapping[str, Any]) -> None:
         """Write the record of a run that is done.
@@ -151,22 +177,23 @@ class Job:
         typed(plain(record))
         folder = self._find(run)  # the same job, cancelled on a cluster and still ending, may be faster
         if folder is None:
-            folder = self.kept if len(self.runs) > 1 else self.out
+            folder = self.kept if self.staged else self.out
             write(folder / run_path(run), record)
         self.folders[run] = folder
 
     def finish(self) -> list[Path]:
-        """Move what was kept to its place, say what diverged, and return the records' paths."""
+        """Put what was kept in its place, say what diverged, and return the records' paths."""
         paths = [self.out / run_path(run) for run in self.runs]
         for run, path in zip(self.runs, paths, strict=True):
             if self.folders[run] == self.kept:
-                path.parent.mkdir(parents=True, exist_ok=True)
                 try:
-                    (self.kept / run_path(run)).replace(path)
+                    link(self.kept / run_path(run), path)
                 except FileNotFoundError:
                     if not path.exists():  # else the same job, left over from a killed Snakemake, was faster
                         raise
-        _remove_empty(self.kept, self.runs)
+                if not self.keeps:
+                    (self.kept / run_path(run)).unlink(missing_ok=True)
+        remove_empty(self.kept, self.runs)
         for path in paths:
             if diverged_at := read(path).diverged_at:
                 print(f"{path}: diverged at iteration {diverged_at}; selection ranks it last", flush=True)
@@ -182,20 +209,6 @@ class Job:
         except InputError:
             return False
         return not self.force and self.recipes.of(run).difference(record.recipe) is None
-
-
-def _remove_empty(kept: Path, runs: Sequence[Run]) -> None:
-    """Remove the folders of some kept records where nothing is left; other jobs may be doing the same."""
-    for run in runs:
-        for folder in (kept / run_path(run)).parents:
-            try:
-                folder.rmdir()
-            except FileNotFoundError:
-                pass
-            except OSError:  # not empty
-                break
-            if folder == kept:
-                break
 
 
 class Report(Progress):

@@ -69,8 +69,7 @@ def chosen_tables(study: Study, names: Iterable[str]) -> dict[str, list[Run]]:
 def plan(study: Study, tables: dict[str, list[Run]], found: CurrentRecords, rates: Rates) -> Plan:
     """Count what some tables need.
 
-    A job trains all of its runs when one of those that a table wants has no current record, but for those
-    that an interrupted job has kept: so does Snakemake, which deletes what a job makes before the job starts.
+    A job trains those of its runs that have no current record, in its place or kept.
 
     Parameters
     ----------
@@ -85,19 +84,18 @@ def plan(study: Study, tables: dict[str, list[Run]], found: CurrentRecords, rate
     done = {run for run in wanted if _is_done(found, run)}
     open_ = wanted - done
     todo = [job for job in training_jobs(study) if not open_.isdisjoint(job.runs)]
-    repeated = {job: [run for run in job.runs if not _is_kept(found, run)] for job in todo}
+    missing = {job: [run for run in job.runs if not _is_done(found, run)] for job in todo}
     rows, unknown = [], dict[str, None]()
     for name, runs in [*tables.items(), (TOTAL, list(wanted))]:
         own = set(runs)
-        missing = own - done
-        jobs = [job for job in todo if not missing.isdisjoint(job.runs)]
+        jobs = [job for job in todo if not (own - done).isdisjoint(job.runs)]
         seconds = 0.0
         for job in jobs:
-            training = _seconds(study, repeated[job], job.runs[0], rates)
+            training = _seconds(study, missing[job], job.runs[0], rates)
             seconds += START + training
             if np.isnan(training):
                 unknown[f"{job.runs[0].dataset} {job.runs[0].variant}"] = None
-        to_train = sum(len(repeated[job]) for job in jobs)
+        to_train = sum(len(missing[job]) for job in jobs)
         rows.append((name, len(own), len(own & done), to_train, len(jobs), seconds / 3600))
     columns = ["table", "runs", "done", "to_train", "jobs", "hours"]
     return Plan(pd.DataFrame(rows, columns=columns), list(unknown))
@@ -108,11 +106,6 @@ def _is_done(found: CurrentRecords, run: Run) -> bool:
         return found.find(run) is not None
     except InputError:
         return False
-
-
-def _is_kept(found: CurrentRecords, run: Run) -> bool:
-    """Whether an interrupted job has kept the run, which Snakemake does not delete."""
-    return not (found.runs / run_path(run)).exists() and _is_done(found, run)
 
 
 def _seconds(study: Study, runs: Sequence[Run], first: Run, rates: Rates) -> float:

@@ -28,7 +28,7 @@ def delete(paths: Iterable[Path], folder: Path) -> None:
     for path in paths:
         path.unlink()
         for parent in path.parents:
-            if parent == folder or any(parent.iterdir()):
+            if parent == folder or parent.is_symlink() or any(parent.iterdir()):
                 break
             parent.rmdir()
 

@@ -21,15 +21,18 @@ def toy_runs(variant: str, seeds: Iterable[int]) -> list[Run]:
     return [Run(NAME, variant, TARGET, seed, "fixed") for seed in seeds]
 
 
-def train_job(study: Study, variant: str, seeds: Iterable[int], out: Path) -> list[Path]:
+def train_job(
+    study: Study, variant: str, seeds: Iterable[int], out: Path, *, keep: bool = False
+) -> list[Path]:
     """Train every seed of a variant that has no valid record yet; return all records' paths.
 
-    One thread: on a CPU, processes side by side are faster than packs of runs.
+    One thread: on a CPU, processes side by side are faster than packs of runs. `keep` is that of
+    `tsdg.runs.job.Job`.
     """
     torch.set_num_threads(1)
     keep_freed_memory()
     recipes = Recipes(study)
-    job = Job(toy_runs(variant, seeds), recipes, out)
+    job = Job(toy_runs(variant, seeds), recipes, out, keep=keep)
     for run in job.missing:
         recipe = recipes.of(run)
         method = recipe.config["method"]
