@@ -49,6 +49,13 @@ CODE = {
         "study.metric:METRICS",
     ),
     "summary": (READ, "results.averages:averages", "results.averages:write"),
+    "claims": (
+        READ,
+        "results.measures:measured",
+        *(f"results.claims:{function}" for function in ("printed_by_paper", "evaluate", "render")),
+        *(f"toy.tables:{function}" for function in ("runs", "measured", "printed")),
+        "study.claims:measure",
+    ),
     "document": ("results.document:write",),
     "pdf": ("results.document:compiled",),
     "datasets": ("results.about.datasets:render",),
@@ -405,6 +412,22 @@ class Workflow:
         """All that decides how the ranking looks."""
         return text(self.study.ranking(self.ranked_tables))
 
+    @property
+    def claimed_tables(self) -> list[str]:
+        """Tables at hand that claims are about."""
+        return self._at_hand_of(dict.fromkeys(claim.table for claim in self.study.claims))
+
+    @property
+    def claimed_toy_records(self) -> list[str]:
+        """Records of the toy study, if a claim is about it."""
+        of_toy = any(claim.table == toy.NAME for claim in self.study.claims)
+        return _records(self.study.table_runs(toy.NAME)) if of_toy else []
+
+    def claims_layout(self) -> str:
+        """All that decides the table of claims: captions are not in it."""
+        layouts = [replace(self.study.layout(table), caption="") for table in self.claimed_tables]
+        return text([self.study.claims, layouts])
+
     def hparams(self) -> str:
         """The hyperparameters of every variant and draw, and of every method."""
         return self.study.hparams_table().to_csv(index=False) + hyperparameters().to_csv(index=False)
@@ -420,6 +443,7 @@ class Workflow:
         """Names of the tables of the document, in its order."""
         absent = {table for table in self.study.tables if table not in self.tables_at_hand}
         absent |= set() if self.ranked_tables else {"ranking"}
+        absent |= set() if self.claimed_tables or self.claimed_toy_records else {"claims"}
         absent |= set() if self.tabled_datasets else {"datasets", "datasets_samplesize"}
         return [name for name in self.study.document() if name not in absent]
 

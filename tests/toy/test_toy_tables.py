@@ -76,6 +76,16 @@ def test_rank_correlation(toy_study, runs):
     assert tables._correlations(tables.runs(toy_study, runs)).endswith("a method. ")
 
 
+def test_numbers_for_claims(toy_study, runs):
+    found = tables.measured(tables.runs(toy_study, runs)).set_index(["variant", "target", "metric", "seed"])
+    assert found.loc["erm", "B", "divergence", 0]["value"] == pytest.approx(0.8)
+    assert found.loc["erm", "Average", "divergence", 0]["value"] == pytest.approx(1.5)
+    for target in ("D", "Average"):
+        assert found.loc["ours", target, "target_risk", 0]["value"] == pytest.approx(0.1)
+        assert tables.printed()["toy", "ours", target, "target_risk"] == 0.111
+    assert found.index.is_unique
+
+
 def test_gaps_are_said(toy_study, runs):
     (runs / run_path(toy_study.table_runs("toy")[1])).unlink()
     text = tables.notes(toy_study, tables.runs(toy_study, runs))

@@ -103,3 +103,41 @@ if flow.ranked_tables:
             study=study_file,
         shell:
             "tsdg ranking --params {params.study} --selected {input.selected} --out results > {log} 2>&1"
+
+
+if "claims" in flow.documented:
+
+    rule claims:
+        input:
+            selected=selected(flow.claimed_tables),
+            records=flow.claimed_toy_records,
+        output:
+            tex=report(
+                "results/tables/claims.tex",
+                caption="../report/claims.rst",
+                category="1 Tables",
+                labels=table_labels("claims", "LaTeX"),
+            ),
+            body="results/tables/claims.body.tex",
+            csv=report(
+                "results/tables/claims.csv",
+                caption="../report/claims.rst",
+                category="1 Tables",
+                labels=table_labels("claims", "all numbers"),
+            ),
+            md="results/tables/claims.md",
+        log:
+            "logs/table/claims.log",
+        benchmark:
+            "results/benchmarks/table/claims.tsv"
+        localrule: True
+        conda:
+            "../../environment.yml"
+        params:
+            layout=ask(flow.claims_layout),
+            code=code("claims"),
+            study=study_file,
+            out=output_folder,
+        shell:
+            "tsdg claims --params {params.study} --selected {input.selected} --runs results/runs"
+            " --out {params.out} > {log} 2>&1"

@@ -3,4 +3,4 @@
 DATA_TABLES = ("datasets", "datasets_samplesize", "networks", "hyperparameter")
 TOY_TABLES = ("toy_attributes", "target_risk", "target_risk_full")
 TOY_FIGURES = ("toy_dataset", "divergence_vs_risk")
-TAKEN = ("all", "toy", "ranking", "critical_difference", *DATA_TABLES, *TOY_TABLES, *TOY_FIGURES)
+TAKEN = ("all", "toy", "ranking", "claims", "critical_difference", *DATA_TABLES, *TOY_TABLES, *TOY_FIGURES)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from tsdg import methods
-from tsdg.data import paper
+from tsdg.data import paper, toy
 from tsdg.data.kinds import KINDS
 from tsdg.errors import InputError, check_known, nearest
 from tsdg.methods import estimators
@@ -47,6 +47,8 @@ def check(study: Study) -> None:
                 f"figures.{name}: it would take the place of table {name}'s figure, of which it is not; "
                 "choose another name"
             )
+    for name in study.params.get("claims", {}):
+        _claim(study, name)
     if "ranking" in study.params:
         _ranking(study, study.params["ranking"]["tables"], study.params["ranking"]["metric"])
 
@@ -182,6 +184,23 @@ def _figure(study: Study, where: str, entry: Tree) -> None:
     for option, row in kind.named(entry):
         check_known(row, rows, "row of all its tables", f"{where}.{option}")
     kind.check(where, entry, {row: study.variants[row]["method"] for row in rows})
+
+
+def _claim(study: Study, name: str) -> None:
+    where = f"claims.{name}"
+    entry = study.params["claims"][name]
+    of_toy = ["toy"] if "toy" in study.params else []
+    check_known(entry["table"], [*study.tables, *of_toy], "table", f"{where}.table")
+    with _at(where):
+        claim = study.claim(name)
+        if entry["table"] == toy.NAME:
+            claim.check_toy(list(study.toy["variants"]), [*toy.SOURCES, toy.TARGET])
+            return
+        layout = study.layout(entry["table"])
+        domains = {panel.dataset: study.dataset(panel.dataset)["domains"] for panel in layout.panels}
+        fields = {dataset: list(dict.fromkeys(f for about in d.values() for f in about))
+                  for dataset, d in domains.items()}  # fmt: skip
+        claim.check(layout, fields)
 
 
 def _ranking(study: Study, tables: Sequence[str], metric: str | dict[str, str]) -> None:

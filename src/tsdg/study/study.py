@@ -23,6 +23,7 @@ from tsdg.errors import InputError, check_known
 from tsdg.methods import estimators
 from tsdg.methods.search import Distribution, draw
 from tsdg.study import clusters, config, references
+from tsdg.study.claims import Claim
 from tsdg.study.figure_kinds import FIGURE_KINDS
 from tsdg.study.layout import PAPER_PROTOCOL, Layout, Panel, Protocol, joined
 from tsdg.study.names import DATA_TABLES, TOY_TABLES
@@ -342,6 +343,19 @@ class Study:
             dropped=tuple(label for row, label in labels.items() if row not in layout.rows),
         )
 
+    @property
+    def claims(self) -> list[Claim]:
+        """What the study states, to be checked by its tables and toy study."""
+        return [self.claim(name) for name in self.params.get("claims", {})]
+
+    def claim(self, name: str) -> Claim:
+        """One of them."""
+        entry = self.params["claims"][name]
+        of_toy = entry["table"] == toy.NAME
+        about = {"rows": list(self.toy["variants"])} if of_toy else self.table(entry["table"])
+        baselines = about.get("baselines", [])
+        return Claim.of(name, entry, [row for row in about["rows"] if row not in baselines])
+
     def _by_metric(self, table: str, metric: str | dict[str, str]) -> Layout:
         """A table of one metric: the given one, or its own of those given."""
         one = metric if isinstance(metric, str) else metric[table]
@@ -351,8 +365,8 @@ class Study:
     def document(self) -> list[str]:
         """Names of all tables, in the order of the document that holds them."""
         toy_tables = TOY_TABLES if "toy" in self.params else ()
-        ranking = ["ranking"] if "ranking" in self.params else []
-        return [*DATA_TABLES, *toy_tables, *self.tables, *ranking]
+        last = [name for name in ("ranking", "claims") if name in self.params]
+        return [*DATA_TABLES, *toy_tables, *self.tables, *last]
 
 
 def _entry(entries: Mapping[str, Tree], name: str, kind: str) -> Tree:

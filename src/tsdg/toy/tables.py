@@ -16,9 +16,10 @@ from tsdg.data.toy import CYCLES, DOMAINS, LENGTH, NAME, SOURCES, TARGET
 from tsdg.errors import InputError
 from tsdg.results.best import LEGEND, marked, places
 from tsdg.results.latex import document, escape, ruled
+from tsdg.results.measures import COLUMNS
 from tsdg.results.tables import write
 from tsdg.runs.record import Record, read
-from tsdg.study.layout import parted
+from tsdg.study.layout import AVERAGE, parted
 from tsdg.study.run import run_path
 from tsdg.study.study import Study
 
@@ -125,6 +126,25 @@ def _beside(table: pd.DataFrame, name: str) -> pd.DataFrame:
         for line in table.itertuples()
     ]
     return table.assign(paper=[printed.get(key) for key in keys])
+
+
+def measured(table: pd.DataFrame) -> pd.DataFrame:
+    """`runs` as `tsdg.results.measures.measured` returns them: the mean over the sources is the average."""
+    long = table.melt(["variant", "seed", "source"], ["source_risk", "divergence", "target_risk"], "metric")
+    long["target"] = long["source"].replace(MEAN, AVERAGE)
+    of_target = (long["metric"] == "target_risk") & (long["source"] == MEAN)
+    long = long[(long["metric"] != "target_risk") | of_target]
+    at_target = long[long["metric"] == "target_risk"].assign(target=TARGET)
+    return pd.concat([long, at_target]).dropna(subset=["value"]).assign(dataset=NAME)[list(COLUMNS)]
+
+
+def printed() -> dict[tuple[str, str, str, str], float]:
+    """What the paper prints, as `tsdg.results.claims.printed_by_paper` returns it."""
+    found = {
+        (NAME, number.row, AVERAGE if number.target == MEAN else number.target, number.metric): number.value
+        for number in paper.numbers("target_risk_full").itertuples()
+    }
+    return found | {(*key[:2], AVERAGE, key[3]): v for key, v in found.items() if key[3] == "target_risk"}
 
 
 def rank_correlation(table: pd.DataFrame) -> dict[str, float]:

@@ -1,0 +1,189 @@
+"""Claims beside what was measured: whether each holds, and by which numbers."""
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from tsdg.data import paper
+from tsdg.files import write_text
+from tsdg.results.latex import document, escape, ruled
+from tsdg.results.tables import write
+from tsdg.study.claims import Claim, measure
+from tsdg.study.layout import Layout
+
+HOLDS, NOT_SHOWN, CONTRADICTED, NOT_RUN = "holds", "not shown", "contradicted", "not run"
+LEVEL = 0.95
+RULE = (
+    "A comparison is made seed by seed: it holds where the 95% interval of the mean difference (Student's t) "
+    "lies wholly beyond the margin, is contradicted where it lies wholly on the other side, and is not shown "
+    "where the margin is in it or there are fewer than two seeds. A claim of several comparisons holds where "
+    "as many hold as it says, and is contradicted where too many are. Differences are positive where the "
+    "claim's side is better. Nothing is corrected for the number of claims."
+)
+Printed = Mapping[tuple[str, str, str, str], float]  # the paper's, by data set, row, target and metric
+
+
+def printed_by_paper(layout: Layout) -> dict[tuple[str, str, str, str], float]:
+    """What the paper prints of a table."""
+    return {
+        (panel.dataset, number.row, number.target, number.metric): number.value
+        for panel in layout.panels
+        if panel.paper
+        for number in paper.numbers(panel.paper).itertuples()
+    }
+
+
+def evaluate(
+    claim: Claim, targets: Mapping[str, Sequence[str]], values: pd.DataFrame, printed: Printed
+) -> pd.DataFrame:
+    """The comparisons of a claim.
+
+    Parameters
+    ----------
+    targets : {data set: targets}
+    values : DataFrame
+        See `tsdg.results.measures.measured`.
+    printed : mapping
+        See `printed_by_paper`.
+
+    Returns
+    -------
+    DataFrame
+        A row a comparison: ``claim``, ``says``, ``dataset``, ``target``, ``metric``, ``row``, ``than``;
+        ``value``, ``than_value``, ``difference``, its ``low`` and ``high``, over ``n`` seeds; ``margin``;
+        ``paper``, ``paper_than``, ``paper_difference``; ``status``, and the claim's as ``claim_status``.
+    """
+    places = ["dataset", "variant", "target", "metric"]
+    by_seed = {key: part.set_index("seed")["value"] for key, part in values.groupby(places)}
+    sign = 1 if measure(claim.metric).higher_is_better else -1
+    nothing = pd.Series(dtype=float)
+    rows = []
+    for dataset, (row, other) in product(targets, claim.pairs):
+        if claim.dataset not in (None, dataset):
+            continue
+        for target in claim.targets(targets[dataset]):
+            keys = [
+                (dataset, row, target, claim.metric),
+                (dataset, other or row, target, claim.than_metric or claim.metric),
+            ]
+            ours, than = (by_seed.get(key, nothing) for key in keys)
+            known, known_than = (printed.get(key, math.nan) for key in keys)
+            if claim.than_value is not None:
+                than, known_than = pd.Series(claim.than_value, index=ours.index), claim.than_value
+            both = pd.DataFrame({"ours": ours, "than": than}, dtype=float).dropna()
+            difference = sign * (both["ours"] - both["than"])
+            low, high = _interval(difference)
+            rows.append(
+                {
+                    "claim": claim.name,
+                    "says": claim.says,
+                    "dataset": dataset,
+                    "target": target,
+                    "metric": claim.metric,
+                    "row": row,
+                    "than": other or claim.than_metric or f"{claim.than_value:g}",
+                    "value": both["ours"].mean(),
+                    "than_value": both["than"].mean(),
+                    "difference": difference.mean(),
+                    "low": low,
+                    "high": high,
+                    "n": len(both),
+                    "margin": claim.margin,
+                    "paper": known,
+                    "paper_than": known_than,
+                    "paper_difference": sign * (known - known_than),
+                    "status": _status(len(both), low, high, claim.margin),
+                }
+            )
+    return pd.DataFrame(rows).assign(claim_status=claim_status([r["status"] for r in rows], claim.at_least))
+
+
+def _interval(differences: pd.Series) -> tuple[float, float]:
+    n = len(differences)
+    if n < 2:
+        return math.nan, math.nan
+    mean = differences.mean()
+    half = stats.t.ppf((1 + LEVEL) / 2, n - 1) * differences.std() / np.sqrt(n)
+    return mean - half, mean + half
+
+
+def _status(n: int, low: float, high: float, margin: float) -> str:
+    if not n:
+        return NOT_RUN
+    return HOLDS if low > margin else CONTRADICTED if high < margin else NOT_SHOWN
+
+
+def claim_status(statuses: Sequence[str], at_least: int | None = None) -> str:
+    """Of a claim of which so many comparisons must hold; by default all."""
+    needed = len(statuses) if at_least is None else at_least
+    if statuses.count(HOLDS) >= needed:
+        return HOLDS
+    if statuses.count(CONTRADICTED) > len(statuses) - needed:
+        return CONTRADICTED
+    return NOT_RUN if NOT_RUN in statuses else NOT_SHOWN
+
+
+def render(comparisons: pd.DataFrame, remarks: Sequence[str], out: str | Path) -> list[Path]:
+    """Write ``claims.csv`` (the comparisons), ``claims.tex`` (a row a claim) and ``claims.md`` (both)."""
+    claims = [_line(part) for _, part in comparisons.groupby("claim", sort=False)]
+    heads = ["Claim", "By", "The paper", "Here", "Status"]
+    text = " ".join(["The paper's claims, and what is measured here.", RULE, *remarks])
+    rows = [[escape(cell) for cell in line] for line in claims]
+    tex = document("claims", text, "p{88mm}p{42mm}p{36mm}p{46mm}l", ruled(heads, [rows]))
+    paths = write("claims", comparisons, tex, out)
+    words = ["# Claims", "", text, "", *_markdown(heads, claims), "", "## Comparisons", ""]
+    details = [
+        [c.claim, f"{c.dataset} {c.target}", c.row, c.than, *_numbers(c), c.status]
+        for c in comparisons.itertuples()
+    ]
+    heads = ["Claim", "Where", "Row", "Than", "Paper", "Here", "Status"]
+    markdown = Path(out, "claims.md")
+    write_text(markdown, "\n".join([*words, *_markdown(heads, details)]) + "\n")
+    return [*paths, markdown]
+
+
+def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return [f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines]
+
+
+def _line(part: pd.DataFrame) -> list[str]:
+    """A claim: its words, measure, the paper's numbers, ours, status."""
+    first = part.iloc[0]
+    by = measure(first["metric"]).heading
+    if len(part) == 1:
+        printed, here = _numbers(next(part.itertuples()))
+    else:
+        known = part.dropna(subset=["paper_difference"])
+        beyond = int((known["paper_difference"].round(6) > known["margin"]).sum())
+        printed = f"{beyond} of {len(known)}" if len(known) else ""
+        counts = part["status"].value_counts()
+        here = ", ".join(f"{counts[name]} {name}" for name in _ORDER if name in counts)
+    return [first["says"], by, printed, here, first["claim_status"]]
+
+
+_ORDER = (HOLDS, NOT_SHOWN, CONTRADICTED, NOT_RUN)
+
+
+def _numbers(comparison: Any) -> tuple[str, str]:
+    """The paper's numbers and ours, as text."""
+    metric = measure(comparison.metric)
+
+    def text(one: float, other: float, difference: float) -> str:
+        return f"{metric.printed(one)} / {metric.printed(other)}: {difference:+.{metric.decimals}f}"
+
+    printed = here = ""
+    if not math.isnan(comparison.paper_difference):
+        printed = text(comparison.paper, comparison.paper_than, comparison.paper_difference)
+    if comparison.n:
+        here = text(comparison.value, comparison.than_value, comparison.difference)
+        if not math.isnan(comparison.low):
+            ends = (f"{end:+.{metric.decimals}f}" for end in (comparison.low, comparison.high))
+            here += f" ({' to '.join(ends)})"
+    return printed, here
