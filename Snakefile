@@ -5,9 +5,6 @@ from snakemake.utils import min_version
 min_version("9.27")
 
 
-configfile: "params.yaml"
-
-
 report: "workflow/report/workflow.rst"
 
 
@@ -52,5 +49,6 @@ onsuccess:
     release(Path(RECORDS))
     if not flow.latex:
         print(
-            "Without results/tables/all.pdf: there is no pdflatex (`tsdg pdf` says more)", file=sys.stderr
+            "Without results/tables/all.pdf: there is no pdflatex (`tsdg pdf` says more)",
+            file=sys.stderr,
         )

@@ -7,6 +7,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tiny_study import LINE
 from tsdg.commands.main import parser
@@ -21,6 +22,7 @@ from tsdg.workflow import (
     code,
     configured,
     flags,
+    merged,
     toy_seeds,
     training_runs,
     written,
@@ -381,3 +383,15 @@ def test_what_to_do_after_a_failure_can_be_done():
         if options.name != "status":  # a rule's own file would stand for the whole table ever after
             assert options.out.is_relative_to("results/partial")
     assert "tables asked for" not in after_failure("study.yaml", [])
+
+
+def test_snakemake_reads_a_study_as_the_command_line_does(params, tmp_path):
+    """A file given takes the place of params.yaml; 1e-3 is a number to both."""
+    path = tmp_path / "study.yaml"
+    path.write_text(yaml.safe_dump(params).replace("learning_rate: 0.001", "learning_rate: 1e-3"))
+    given = {"protocols": {"small": {"seeds": 2}}}
+    study = configured(merged([path], given), given)
+    assert study.params == Study.load(path, ["seeds=2"]).params
+    path.write_text(path.read_text() + "seed: 1\n")
+    with pytest.raises(InputError, match="given twice"):
+        merged([path], {})

@@ -17,8 +17,6 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
 from tsdg.data import toy
 from tsdg.data.kinds import KINDS, Kind
 from tsdg.errors import InputError
@@ -31,6 +29,7 @@ from tsdg.runs.recipe import Recipes
 from tsdg.study.jobs import TrainingRule, training_rules
 from tsdg.study.layout import text
 from tsdg.study.names import TOY_FIGURES, TOY_TABLES
+from tsdg.study.params import Tree, read, value_of
 from tsdg.study.run import RECORDS, Run, parse_run_path, run_path
 from tsdg.study.study import Study
 
@@ -100,6 +99,30 @@ class ToyResult(NamedTuple):
     records: list[str]
 
 
+def merged(files: Iterable[str | Path], given: Mapping[str, Any]) -> Tree:
+    """What files of parameters hold, later ones over earlier ones, and over all what the command line gives.
+
+    Raises
+    ------
+    InputError
+        A file cannot be read.
+    """
+    config: Tree = {}
+    for tree in [*map(read, map(Path, files)), given]:
+        _update(config, tree)
+    return config
+
+
+def _update(tree: Tree, other: Mapping[str, Any]) -> None:
+    for key, value in other.items():
+        if isinstance(value, Mapping):
+            if not isinstance(tree.get(key), dict):
+                tree[key] = {}
+            _update(tree[key], value)
+        else:
+            tree[key] = deepcopy(value)
+
+
 def configured(config: Mapping[str, Any], given: Mapping[str, Any]) -> Study:
     """The study that Snakemake's configuration asks for.
 
@@ -135,7 +158,14 @@ def _retype(given: Any, tree: Any) -> None:
         if isinstance(value, Mapping | list):
             _retype(value, tree[key])
         else:
-            tree[key] = yaml.safe_load(value) if isinstance(value, str) else value
+            tree[key] = _typed(value) if isinstance(value, str) else value
+
+
+def _typed(text: str) -> Any:
+    try:
+        return value_of(text)
+    except ValueError as error:
+        raise InputError(f"--config: {text!r}: {error}") from None
 
 
 def written(study: Study, folder: str | Path = "results/study") -> str:

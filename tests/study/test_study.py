@@ -1,5 +1,6 @@
 """The study: resolved as documented, refused in words."""
 
+import re
 from collections import Counter
 from copy import deepcopy
 from dataclasses import asdict
@@ -12,6 +13,7 @@ from tiny_study import FIGURES, LINE, PARAMS
 from tsdg.errors import InputError
 from tsdg.runs.recipe import Recipes
 from tsdg.study.layout import Panel
+from tsdg.study.params import read
 from tsdg.study.run import Run
 from tsdg.study.study import Study
 
@@ -610,3 +612,21 @@ def test_a_misspelt_estimator_is_told_before_its_keys(params):
     params["variants"]["row"] = LINE | {"method": "estimater"}
     with pytest.raises(InputError, match=r"^variants.row.method: 'estimater' .*did you mean 'estimator'\?"):
         Study(params)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (b"seed: 1\nprotocol: a\nseed: 2\n", "the key 'seed' is given twice in line 3"),
+        (b"a: &a {seed: 1}\nb:\n  <<: *a\n", "merge key << is not known here; write the keys out in line 3"),
+        (b"seed: 010\n", "the number 010 is read in different ways"),
+        (b"seed: 0\ncaption: \xff\n", "line 2 is not UTF-8"),
+        (b"seed: 0\nx: !!bool maybe\n", "no value of kind bool in line 2"),
+        (b"seed: 0\nx: \x07\n", "line 2: special characters"),
+        (b"x: " + b"[" * 3000 + b"]" * 3000, "nested too deeply"),
+    ],
+)
+def test_yaml_that_is_read_in_different_ways_or_not_at_all_is_refused_by_line(tmp_path, text, words):
+    (tmp_path / "params.yaml").write_bytes(text)
+    with pytest.raises(InputError, match=re.escape(words)):
+        read(tmp_path / "params.yaml")

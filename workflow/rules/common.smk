@@ -9,12 +9,15 @@ from tsdg.errors import InputError
 from tsdg.runs.current import CurrentRecords
 from tsdg.runs.kept import protect, release
 from tsdg.study.run import LOGS, RECORDS, parse_run_path
-from tsdg.workflow import Workflow, after_failure, code, configured, toy_seeds, training_runs, written
+from tsdg.workflow import Workflow, after_failure, code, configured, merged, toy_seeds, training_runs, written
 
 # `tsdg` is found beside the Python that runs Snakemake, activated or not.
 os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), os.getenv("PATH", "")]))
 
-try:
+try:  # the study is read as `tsdg --params` reads it, by one reader
+    given = workflow.config_settings
+    config.clear()
+    config.update(merged(given.configfiles or ["params.yaml"], given.config))
     flow = Workflow(configured(config, workflow.config_settings.config))
 except InputError as error:
     sys.exit(str(error))

@@ -31,13 +31,25 @@ def read(path: Path) -> Tree:
         The file is absent, no YAML of a study, or holds overrides.
     """
     try:
-        params = yaml.load(path.read_text(encoding="utf-8"), _Loader)
+        text = path.read_bytes().decode("utf-8-sig")
+        params = yaml.load(text, _Loader)
     except FileNotFoundError:
         raise InputError(
             f"{path}: not found; work in the project's folder, or name the file with --params"
         ) from None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InputError(f"{path}: not readable as YAML: {' '.join(str(error).split())}") from None
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise InputError(
+            f"{path}: not readable as YAML: line {line} is not UTF-8; save it as UTF-8"
+        ) from None
+    except yaml.reader.ReaderError as error:
+        line = text[: error.position].count("\n") + 1
+        raise InputError(f"{path}: not readable as YAML: line {line}: {error.reason}") from None
+    except RecursionError:
+        raise InputError(f"{path}: not readable as YAML: it is nested too deeply") from None
+    except (OSError, yaml.YAMLError) as error:
+        words = " ".join(str(error).replace('in "<unicode string>", ', "in ").split())
+        raise InputError(f"{path}: not readable as YAML: {words}") from None
     if not isinstance(params, dict):
         raise InputError(f"{path}: should hold keys such as `datasets:` and `variants:`, but does not")
     if "set" in params:
@@ -46,6 +58,20 @@ def read(path: Path) -> Tree:
             "here, write the values in their places"
         )
     return params
+
+
+def value_of(text: str) -> Any:
+    """A value written as YAML.
+
+    Raises
+    ------
+    ValueError
+        It is none.
+    """
+    try:
+        return yaml.load(text, _Loader)
+    except (yaml.YAMLError, RecursionError):
+        raise ValueError("the value is not valid YAML") from None
 
 
 def resolved(params: Mapping[str, Any], overrides: Iterable[str] = ()) -> Tree:
@@ -91,13 +117,13 @@ def _assign(tree: Tree, assignment: str) -> None:
     if not equals or not key:
         raise InputError(f"override {assignment!r}: write key=value, e.g. iterations=100")
     try:
-        value = yaml.load(text, _Loader)
-    except yaml.YAMLError:
-        raise InputError(f"override {assignment!r}: the value is not valid YAML") from None
+        value = value_of(text)
+    except ValueError as error:
+        raise InputError(f"override {assignment!r}: {error}") from None
     path = key.split(".")
     if len(path) == 1 and path[0] not in schema()["properties"]:
         path = ["protocols", str(tree.get("protocol")), path[0]]
-    if path[0] == "training" and path[1:2] and path[1] in tree["protocols"].get(tree.get("protocol"), {}):
+    if path[0] == "training" and path[1:2] and path[1] in _chosen(tree):
         raise InputError(
             f"override {assignment!r}: protocol {tree['protocol']} sets it; write {path[1]}={text}"
         )
@@ -112,6 +138,13 @@ def _assign(tree: Tree, assignment: str) -> None:
     tree[path[-1]] = value
 
 
+def _chosen(tree: Tree) -> Mapping[str, Any]:
+    """What the chosen protocol sets, of a tree that is not validated."""
+    protocols, name = tree.get("protocols"), tree.get("protocol")
+    found = protocols.get(name) if isinstance(protocols, dict) and isinstance(name, str) else None
+    return found if isinstance(found, dict) else {}
+
+
 def _without_null(tree: Mapping[str, Any]) -> Tree:
     """The study less the sections, and entries of sections, that are null: so an override takes one away."""
     return {
@@ -124,17 +157,40 @@ def _without_null(tree: Mapping[str, Any]) -> Tree:
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML's safe loader that reads 1e-3 as a number and refuses a key given twice."""
+    """YAML's safe loader that reads 1e-3 as a number and refuses what readers of YAML take differently."""
+
+    def construct_object(self, node, deep=False):
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise _refused(node, f"no value of kind {node.tag.rpartition(':')[2]}") from None
+
+    def construct_yaml_int(self, node):
+        text = self.construct_scalar(node).lstrip("+-")
+        if ":" in text or (text.isdigit() and text != "0" and text.startswith("0")):
+            raise _refused(
+                node, f"the number {text} is read in different ways; write it without leading 0 or colon"
+            )
+        return super().construct_yaml_int(node)
 
     def construct_mapping(self, node, deep=False):
+        if not isinstance(node, yaml.MappingNode):
+            raise _refused(node, "here belong keys and values")
+        for key, _ in node.value:
+            if key.tag == "tag:yaml.org,2002:merge":
+                raise _refused(key, "the merge key << is not known here; write the keys out")
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        for key, (where, _) in zip(keys, node.value, strict=True):
-            if keys.count(key) > 1:
-                mark = where.start_mark
-                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} is given twice", mark)
+        for number, (key, (where, _)) in enumerate(zip(keys, node.value, strict=True)):
+            if key in keys[:number]:
+                raise _refused(where, f"the key {key!r} is given twice")
         return super().construct_mapping(node, deep)
 
 
+def _refused(node: yaml.Node, why: str) -> yaml.YAMLError:
+    return yaml.constructor.ConstructorError(None, None, why, node.start_mark)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
 _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float", re.compile(r"^[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
 )
