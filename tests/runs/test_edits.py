@@ -21,6 +21,9 @@ METADATA = {"ours-metadata", "rsc-ours-metadata"}
 ADVERSARIAL = {"dann", "cdann"}
 
 
+BACKBONE = "tsdg.learning.networks:HAR"
+
+
 def prints(sources, folder, loop="tsdg.runs.training"):
     """Fingerprints of all methods, of sources that are written to a folder as far as they are edited."""
     for path, text in sources.items():
@@ -37,7 +40,7 @@ def prints(sources, folder, loop="tsdg.runs.training"):
 
     wording = Wording(Modules({"tsdg"}, find, BESIDE))
     entries = {name: f"{cls.__module__}:{cls.__name__}" for name, cls in METHODS.items()}
-    return {name: fingerprint(wording, f"{loop}:train", entry) for name, entry in entries.items()}
+    return {name: fingerprint(wording, f"{loop}:train", entry, BACKBONE) for name, entry in entries.items()}
 
 
 @pytest.fixture(scope="module")
@@ -250,6 +253,15 @@ HARMLESS = {
     ),
     "another way to say what machine it was": lambda: replaced(("runs/machine.py", '"device": device.type', '"device": str(device.type)')),
     "another version": lambda: replaced(("__init__.py", '__version__ = "', '__version__ = "9')),
+    "another network's layer": lambda: replaced(
+        ("learning/networks.py", "self.conv6 = Conv1d(8, 8, 8,", "self.conv6 = Conv1d(8, 8, 4,")
+    ),
+    "an input that the network does not have": lambda: replaced(
+        ("learning/features.py", "min(128, segment // 2)", "min(64, segment // 2)")
+    ),
+    "another backbone in the registry": lambda: replaced(
+        ("learning/networks.py", '    "toy": toy,\n', '    "toy": toy,\n    "har1": toy,\n')
+    ),
     "another method in the registry": lambda: replaced(
         ("methods/__init__.py", '    "erm": ERM,\n', '    "erm": ERM,\n    "also-erm": ERM,\n')
     ),

@@ -179,7 +179,8 @@ def test_all_that_a_training_runs_counts(name, tiny, params):
     seen = executed(lambda: train(tiny, [run], config, [hparams]))
     cls = METHODS[name]
     assert len(seen) > 50
-    assert not seen - beside(seen) - reached("tsdg.runs.training:train", f"{cls.__module__}:{cls.__name__}")
+    entries = "tsdg.runs.training:train", f"{cls.__module__}:{cls.__name__}", "tsdg.learning.networks:HAR"
+    assert not seen - beside(seen) - reached(*entries)
 
 
 @pytest.mark.slow
@@ -188,7 +189,11 @@ def test_all_that_a_toy_training_runs_counts(toy_study):
     config, hparams = toy_study.config("toy", run.variant), toy_study.hparams(run)
     seen = executed(lambda: toy_train(run, config | {"iterations": 10}, hparams))
     assert len(seen) > 40
-    assert not seen - beside(seen) - reached("tsdg.toy.train:train", "tsdg.methods.erm:ERM")
+    assert (
+        not seen
+        - beside(seen)
+        - reached("tsdg.toy.train:train", "tsdg.methods.erm:ERM", "tsdg.learning.networks:toy")
+    )
 
 
 @pytest.mark.slow

@@ -4,7 +4,6 @@ Axes: R run, N sample, T time step, C channel, F feature, K class.
 """
 
 from collections.abc import Callable
-from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -109,6 +108,11 @@ class HAR(Backbone):
         return x.mean(2)
 
 
+def toy(channels: int, length: int, generators: list[torch.Generator]) -> HAR:
+    """The network of the paper's toy study: the first block of `HAR`."""
+    return HAR(channels, length, generators, blocks=1)
+
+
 class Transformed(nn.Module):
     """A featurizer of what a network's input makes of windows, ``(R, N, C, T) -> (R, N, F)``."""
 
@@ -144,8 +148,13 @@ class Network(nn.Module):
 BACKBONES: dict[str, Callable[..., Backbone]] = {
     "bearings": Bearings,
     "har": HAR,
-    "toy": partial(HAR, blocks=1),
+    "toy": toy,
 }
+
+
+def parts(backbone: str, input: str = "raw") -> list[Callable]:
+    """What `build` makes the network of a backbone and an input of."""
+    return [BACKBONES[backbone], *([] if input == "raw" else [INPUTS[input]])]
 
 
 def build(

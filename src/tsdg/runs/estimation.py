@@ -17,9 +17,8 @@ from tsdg.learning.features import Features
 from tsdg.learning.inputs import CONSTANT, Windows
 from tsdg.learning.random_filter import RandomFilter
 from tsdg.learning.sources import Sources
-from tsdg.methods.estimators import METHOD, WINDOWS, Estimator, classes_of
+from tsdg.methods.estimators import WINDOWS, Estimator
 from tsdg.runs.feature_cache import cached, in_blocks
-from tsdg.runs.fingerprint import code_fingerprint
 from tsdg.runs.training import Checkpoint, Progress, Record, Result, recorded
 from tsdg.streams import numpy_stream
 from tsdg.study.run import Run
@@ -44,14 +43,12 @@ def train(
     """
     windows = Windows(dataset)
     records: list[Record] = []
-    code = code_fingerprint(METHOD, classes=classes_of(config))
     for run, values in zip(runs, hparams, strict=True):
         fitting = Fitting(
             dataset, windows, config, target=run.target, seed=run.seed, hparams=values, folder=folder
         )
         result = fitting.train(progress, run.words)
         records.append(recorded(run, config, values, dataset, "cpu", result))
-        records[-1]["code"]["fingerprint"] = code
         finished(run, records[-1])
     return records
 

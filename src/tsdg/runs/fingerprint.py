@@ -10,26 +10,32 @@ from __future__ import annotations
 import hashlib
 import sys
 import sysconfig
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
+from typing import Any
 
 from tsdg import methods
 from tsdg.errors import InputError
+from tsdg.learning import networks
 from tsdg.methods import estimators
 from tsdg.runs.code.definitions import Definition, Imported, Module, Modules
 from tsdg.runs.code.reach import Reach
 from tsdg.runs.code.wording import Attribute, Wording, is_private
 
-# What is used and no result depends on. Nor is anything reached by the registry of methods: the class of a
-# training's method is an entry point itself.
+# What is used and no result depends on. Nor is anything reached by the registries of methods, backbones and
+# inputs: those of a training are entry points themselves.
 BESIDE = {
     "tsdg:__version__",
+    "tsdg.learning.network_inputs:INPUTS",
+    "tsdg.learning.networks:BACKBONES",
+    "tsdg.learning.networks:parts",
     "tsdg.methods:METHODS",
     "tsdg.methods:get",
     "tsdg.runs.fingerprint:code_fingerprint",
+    "tsdg.runs.fingerprint:training_fingerprint",
     "tsdg.runs.fingerprint:functions_fingerprint",
     "tsdg.runs.machine:machine",
 }
@@ -37,7 +43,23 @@ BESIDE = {
 REQUIRED = {"sklearn", "numpy", "scipy", "torch", "tsdg"}
 
 
-def code_fingerprint(method: str, loop: str = "runs.training", classes: Iterable[str] = ()) -> str:
+def training_fingerprint(config: Mapping[str, Any], loop: str = "runs.training") -> str:
+    """Fingerprint of the code of trainings by a configuration, see `tsdg.study.study.Study.config`.
+
+    Of the toy study, whose configuration names no backbone, the loop is ``toy.train``.
+    """
+    if config["method"] == estimators.METHOD:
+        return code_fingerprint(config["method"], loop, estimators.classes_of(config))
+    parts = networks.parts(config.get("backbone", "toy"), config.get("input", "raw"))
+    return code_fingerprint(config["method"], loop, parts=parts)
+
+
+def code_fingerprint(
+    method: str,
+    loop: str = "runs.training",
+    classes: Iterable[str] = (),
+    parts: Iterable[Callable] = (),
+) -> str:
     """Fingerprint of a method's training, so that a change of one method leaves the results of others valid.
 
     Parameters
@@ -49,6 +71,8 @@ def code_fingerprint(method: str, loop: str = "runs.training", classes: Iterable
     classes : iterable of str
         Dotted paths of what an estimator is made of. The code of a module of one's own counts, and the
         version of an installed package; those that the package itself requires do not, as for networks.
+    parts : iterable of callable
+        What a network is made of, see `tsdg.learning.networks.parts`.
 
     Raises
     ------
@@ -57,14 +81,15 @@ def code_fingerprint(method: str, loop: str = "runs.training", classes: Iterable
     """
     if method == estimators.METHOD:
         return _of_estimator(tuple(classes))
-    return _of_method(methods.get(method), loop)  # type: ignore[arg-type]
+    return _of_method(loop, methods.get(method), *parts)  # type: ignore[arg-type]
 
 
 @cache
-def _of_method(method: type, loop: str) -> str:
+def _of_method(loop: str, method: type, *parts: Callable) -> str:
     package = method.__module__.partition(".")[0]
     wording = _package() if package == "tsdg" else Wording(Modules({"tsdg", package}, _file, BESIDE))
-    return fingerprint(wording, f"tsdg.{loop}:train", f"{method.__module__}:{method.__qualname__}")
+    entries = [f"{part.__module__}:{part.__qualname__}" for part in (method, *parts)]  # type: ignore[attr-defined]
+    return fingerprint(wording, f"tsdg.{loop}:train", *entries)
 
 
 @cache

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsdg.data import toy
 from tsdg.errors import InputError
-from tsdg.methods import estimators
-from tsdg.runs.fingerprint import code_fingerprint
+from tsdg.runs.fingerprint import training_fingerprint
 from tsdg.runs.writing import plain
 from tsdg.study.run import Run, run_path
 
@@ -122,8 +121,7 @@ class Recipes:
 
     def _recipe(self, dataset: str, variant: str, hparams: Mapping[str, Any], data: str | None) -> Recipe:
         config = plain(self.study.config(dataset, variant))
-        classes = estimators.classes_of(config)
-        code = code_fingerprint(config["method"], self.study.loop(dataset), classes)
+        code = training_fingerprint(config, self.study.loop(dataset))
         return Recipe(config, hparams, code, data)
 
 

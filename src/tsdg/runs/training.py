@@ -22,7 +22,7 @@ from tsdg.learning.cuda_graphs import GraphedStep
 from tsdg.learning.inputs import Windows
 from tsdg.learning.sources import Sources
 from tsdg.methods import Method
-from tsdg.runs.fingerprint import code_fingerprint
+from tsdg.runs.fingerprint import training_fingerprint
 from tsdg.runs.losses import LOG_EVERY, LossLog
 from tsdg.runs.machine import machine
 from tsdg.runs.writing import FORMAT
@@ -345,7 +345,7 @@ def recorded(
         "sources": result.sources,
         "classes": card["classes"],
         "data": {"fingerprint": card["fingerprint"], "simulated": card.get("simulated", False)},
-        "code": {"version": tsdg.__version__, "fingerprint": code_fingerprint(config["method"])},
+        "code": {"version": tsdg.__version__, "fingerprint": training_fingerprint(config)},
         "machine": machine(torch.device(device)),
         "timing": {"seconds_per_iteration": result.seconds, "runs_at_once": result.at_once},
         "checkpoints": result.checkpoints,

@@ -20,7 +20,7 @@ from tsdg import methods
 from tsdg.data.toy import CHANNELS, CLASSES, LENGTH, SOURCES, TARGET, fingerprint, generate
 from tsdg.learning import metrics, networks
 from tsdg.methods import Method
-from tsdg.runs.fingerprint import code_fingerprint
+from tsdg.runs.fingerprint import training_fingerprint
 from tsdg.runs.machine import machine
 from tsdg.runs.writing import FORMAT
 from tsdg.streams import numpy_stream, torch_stream
@@ -83,7 +83,7 @@ def train(run: Run, config: Mapping[str, Any], hparams: Mapping[str, float]) -> 
         "sources": list(SOURCES),
         "classes": list(CLASSES),
         "data": {"fingerprint": fingerprint(data), "simulated": True},
-        "code": {"version": tsdg.__version__, "fingerprint": code_fingerprint(config["method"], "toy.train")},
+        "code": {"version": tsdg.__version__, "fingerprint": training_fingerprint(config, "toy.train")},
         "machine": machine(torch.device("cpu")),
         "timing": {"seconds_per_iteration": seconds, "runs_at_once": 1},
         "checkpoints": [],
