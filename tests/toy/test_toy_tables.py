@@ -101,10 +101,10 @@ def test_files(toy_study, runs, tmp_path):
         assert "&" in tex.read_text()
         assert len(pd.read_csv(csv)) > 3
     text = (tmp_path / "target_risk.tex").read_text()
-    assert r"ERM$^\dagger$ & 0.155 $\pm$ 0.007 & \textbf{1.550} $\pm$ 0.071" in text
-    assert r"\textbf{0.100}" in text
-    assert r"\underline{0.300} $\pm$ 0.141" in text
-    assert r"Ours, \{A, B\} aligned & 0.170 & \underline{1.700} &" in text
+    assert r"ERM$^\dagger$ & 0.155 $\pm$ 0.007 & 1.550 $\pm$ 0.071 & 0.300 $\pm$ 0.141 \\" in text
+    assert r"Ours, \{A, B\} aligned & 0.170 & 1.700 & 0.100 \\" in text
+    text = (tmp_path / "target_risk_full.tex").read_text()
+    assert r"aligned & 0.120 & 0.320 & 0.070 & 0.170 & 2.200 & 1.000 & 1.900 & 1.700 & 0.100 \\" in text
     printed = pd.read_csv(tmp_path / "target_risk_full.csv").set_index(["variant", "source", "quantity"])[
         "paper"
     ]
