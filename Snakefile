@@ -38,6 +38,8 @@ onstart:
     for line in flow.without:
         print(line, file=sys.stderr)
     protect_records()
+    # Snakemake would note gaps of before this call (`Workflow.table_gaps`) as those of the finished table.
+    workflow.persistence._params.cache_clear()
 
 
 onerror:

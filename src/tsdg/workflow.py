@@ -396,6 +396,11 @@ class Workflow:
         """The records of the runs that a table needs."""
         return _records(self.study.table_runs(table))
 
+    def table_gaps(self, table: str) -> str:
+        """What a table lacks of records: Snakemake alone would not miss them where the table is there."""
+        absent = [path for path in self.table_records(table) if not Path(path).exists()]
+        return f"{len(absent)} records are missing, the first {absent[0]}" if absent else ""
+
     def table_layout(self, table: str) -> str:
         """All that decides how a table looks."""
         return text(self.study.layout(table))

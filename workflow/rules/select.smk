@@ -19,6 +19,7 @@ rule select:
     params:
         checkpoint=study.params["checkpoint"],
         code=code("select"),
+        gaps=ask(flow.table_gaps),
         study=study_file,
     shell:
         "tsdg select {wildcards.table} --params {params.study} --runs results/runs --out {output.selected} > {log} 2>&1"
