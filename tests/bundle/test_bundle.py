@@ -24,7 +24,7 @@ from tsdg.learning.inputs import Windows
 from tsdg.learning.network_inputs import INPUTS
 from tsdg.learning.networks import build
 from tsdg.learning.sources import Sources
-from tsdg.runs.fingerprint import code_fingerprint
+from tsdg.runs.fingerprint import training_fingerprint
 from tsdg.runs.training import Trainer
 from tsdg.runs.writing import write
 from tsdg.study.run import Run, run_path
@@ -135,7 +135,7 @@ def test_the_draw_is_selected_on_sources_alone(params, tmp_path):
         sources = [name for name in "ABCD" if name != domain]
         record = make_record(run, [(40, validation, target)], sources)
         settings = {"config": study.config("tiny", "vrex"), "hparams": study.hparams(run)}
-        code = {"version": "0", "fingerprint": code_fingerprint("vrex")}
+        code = {"version": "0", "fingerprint": training_fingerprint(study.config("tiny", "vrex"))}
         write(tmp_path / run_path(run), record | settings | {"code": code} | other)
 
     for number, (validation, target) in enumerate([(0.7, 0.99), (0.9, 0.5), (0.8, 0.6)]):

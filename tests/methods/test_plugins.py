@@ -12,7 +12,7 @@ from tsdg import methods
 from tsdg.errors import InputError
 from tsdg.learning.networks import build
 from tsdg.methods import METHODS, plugins
-from tsdg.runs.fingerprint import code_fingerprint
+from tsdg.runs.fingerprint import code_fingerprint, training_fingerprint
 from tsdg.runs.job import train_job
 from tsdg.runs.record import read
 from tsdg.study.study import Study
@@ -65,7 +65,7 @@ def test_a_plug_in_trains_and_its_code_counts(study, tiny_folder, tmp_path, para
     (path,) = train_job(study, tiny_folder, variant="sd", **job)
     record = read(path)
     assert record.hparams == {"lambda": 0.5}
-    assert record.code.fingerprint == before["sd"]
+    assert record.code.fingerprint == training_fingerprint(study.config("tiny", "sd"))
     source = (tmp_path / "sd.py").read_text()
     for text, same in (
         (source.replace("# (R, D, B, K)", "# logits"), True),
@@ -104,6 +104,7 @@ WANTED = r"a floating-point tensor of shape \(1,\), a value of each run"
         ("{'loss': loss.mean()}", rf"'loss' of `losses` has shape \(\); it should be {WANTED}"),
         ("{'loss': loss, 'risk': logits.mean((2, 3))}", r"'risk' of `losses` has shape \(1, 3\); it should"),
         ("{'loss': loss.repeat(2)}", r"'loss' of `losses` has shape \(2,\)"),
+        ("{'loss': loss, 1: loss}", "a name in `losses` is 1; it should be text"),
         ("{'risk': loss}", f"`losses` returns no 'loss', the objective: {WANTED}"),
         ("loss", f"`losses` returns a Tensor, not a dictionary with 'loss', {WANTED}"),
         ("{'loss': loss, 'steps': torch.ones(1, dtype=int)}", r"'steps' of `losses` is of torch.int64"),

@@ -108,7 +108,7 @@ def test_other_data_other_code_damage_and_force_train_again(job, project, tmp_pa
     other = write_tiny(tmp_path / "other", changed="B")
     assert job(data=other) == (0, [run("A")])
     assert job(data=other) == (0, [])
-    monkeypatch.setattr(tsdg.runs.recipe, "code_fingerprint", lambda *named: "another")
+    monkeypatch.setattr(tsdg.runs.recipe, "training_fingerprint", lambda *named: "another")
     assert job(data=other) == (0, [run("A")])
 
 

@@ -7,7 +7,7 @@ import pytest
 from synthetic_records import make_record
 from tsdg.commands.main import main
 from tsdg.runs.current import CurrentRecords
-from tsdg.runs.fingerprint import code_fingerprint
+from tsdg.runs.fingerprint import training_fingerprint
 from tsdg.runs.plan import START, chosen_tables, plan, recorded_rates
 from tsdg.runs.writing import write
 from tsdg.study.run import run_path
@@ -20,7 +20,7 @@ def record(study, run, folder, **changed):
     config = study.config(run.dataset, run.variant)
     made["config"], made["hparams"] = config | changed, study.hparams(run)
     made["checkpoints"][0]["iteration"] = made["config"]["iterations"]
-    made["code"]["fingerprint"] = code_fingerprint(config["method"])
+    made["code"]["fingerprint"] = training_fingerprint(config)
     made["timing"] = {"seconds_per_iteration": 0.5, "runs_at_once": 1}
     write(folder / run_path(run), made)
     return folder / run_path(run)

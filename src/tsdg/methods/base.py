@@ -215,6 +215,8 @@ class Method(nn.Module):
         if "loss" not in losses:
             raise LossesError(self.title, f"`losses` returns no 'loss', the objective: {wanted}")
         for name, value in losses.items():
+            if not isinstance(name, str):
+                raise LossesError(self.title, f"a name in `losses` is {name!r}; it should be text")
             if not isinstance(value, Tensor):
                 found = f"is a {type(value).__name__}"
             elif value.shape != (self.runs,):
