@@ -25,8 +25,13 @@ _ESCAPES = str.maketrans(
 
 
 def escape(text: str) -> str:
-    """Plain text for LaTeX: special characters, and the few symbols that labels use."""
-    return text.translate(_ESCAPES)
+    """Plain text for LaTeX: special characters, and the few symbols that labels use, in one line.
+
+    What begins with ``[`` or ``*`` would be an option of the row before it, so that it is put in braces.
+    """
+    line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+    escaped = line.translate(_ESCAPES)
+    return f"{{{escaped[0]}}}{escaped[1:]}" if line[:1] in ("[", "*") else escaped
 
 
 def row(cells: Iterable[str]) -> str:

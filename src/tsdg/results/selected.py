@@ -1,5 +1,6 @@
 """The table of selected runs: its columns, its file, and what of it a layout shows."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -30,6 +31,13 @@ TYPES = {
     "record": "str",
 }
 COLUMNS = tuple(TYPES)
+_RANGES = {
+    **dict.fromkeys(("validation_accuracy", "accuracy", "ece", "auc"), (0, 1)),
+    "brier": (0, 2),
+    **dict.fromkeys(("nll", "iteration", "windows", "seed"), (0, math.inf)),
+    **dict.fromkeys(("draws_found", "draws_expected", "draws_diverged"), (0, math.inf)),
+}
+_ROUNDING = 1e-6
 _WORDS = {"rule": ("per_seed", "shared"), "status": ("finished", "diverged", "missing")}
 
 
@@ -63,6 +71,16 @@ def read_csv(path: str | Path) -> pd.DataFrame:
         strange = sorted(set(selected[column]) - set(known))
         if strange:
             raise InputError(f"{path}: {column} {strange[0]!r} is not one of {', '.join(known)}. {remedy}")
+    for column, (low, high) in _RANGES.items():
+        values = selected[column].dropna()
+        wrong = values[(values < low - _ROUNDING) | (values > high + _ROUNDING) | (values == math.inf)]
+        if len(wrong):
+            limits = f"from {low}" if high == math.inf else f"from {low} to {high}"
+            raise InputError(f"{path}: {column} {wrong.iloc[0]} is no number {limits}. {remedy}")
+    if (selected["draws_found"] > selected["draws_expected"]).any():
+        raise InputError(f"{path}: more draws are found than expected. {remedy}")
+    if (selected["status"].eq("finished") & selected["accuracy"].isna()).any():
+        raise InputError(f"{path}: a finished run has no accuracy. {remedy}")
     return selected
 
 

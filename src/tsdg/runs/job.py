@@ -55,6 +55,7 @@ def train_job(
     name = dataset or prepared.card["name"]
     config = study.config(name, variant)
     _check_targets(targets, name, config["domains"])
+    _check_windows(targets, prepared)
     recipes = Recipes(study, {study.prepared(name): prepared.fingerprint})
     runs = [Run(name, variant, *rest) for rest in product(targets, seeds, draws)]
     job = Job(runs, recipes, out, force=force, keep=keep)
@@ -101,6 +102,16 @@ def _check_targets(targets: Sequence[str], dataset: str, domains: Sequence[str])
             raise InputError(
                 f"target {target!r} is not a domain of {dataset}{nearest(target, domains)}; "
                 f"there are {', '.join(domains)}"
+            )
+
+
+def _check_windows(targets: Sequence[str], prepared: WindowedDataset) -> None:
+    there = set(prepared.windows["domain"])
+    for target in targets:
+        if target not in there:
+            raise InputError(
+                f"target {target!r} has no window in the prepared data set {prepared.card['name']!r}; leave "
+                "the domain out, or prepare the data set with windows of it"
             )
 
 

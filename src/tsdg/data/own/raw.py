@@ -15,7 +15,7 @@ import re
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
@@ -130,6 +130,9 @@ def _refused(path: Path, array: str | None = None) -> Iterator[None]:
     """Arrow's errors, and NumPy's, as `InputError`."""
     try:
         yield
+    except MemoryError:
+        what = f"array {array!r}" if array else "what it holds"
+        raise InputError(f"{path}: {what} does not fit into memory; correct the file, or cut it up") from None
     except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:  # Arrow's are ValueErrors
         words = "".join(letter if letter.isprintable() else " " for letter in str(error))
         words = " ".join(words.split())[:200]
@@ -426,6 +429,9 @@ def _metadata(path: Path, separator: str) -> pd.DataFrame:
         )
     if table.empty:
         raise InputError(f"{where}: names no file")
+    for name in table[FILE]:
+        if PurePath(name).is_absolute() or ".." in PurePath(name).parts or not name.strip():
+            raise InputError(f"{where}: names {name!r}, which is not a file within {path}; put it there")
     twice = table[FILE][table[FILE].duplicated()]
     if len(twice):
         raise InputError(f"{where}: names {twice.iloc[0]} twice")
