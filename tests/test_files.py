@@ -71,7 +71,11 @@ def test_a_command_says_which_result_the_disk_had_no_room_for(tmp_path, capsys):
         assert main(["networks", "--out", str(tmp_path)]) == 2
     [line] = capsys.readouterr().err.splitlines()
     assert line.startswith(f"tsdg networks: error: {tmp_path / 'networks.csv'}: File too large")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["networks.csv", "networks.tex"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "networks.body.tex",
+        "networks.csv",
+        "networks.tex",
+    ]
     assert (tmp_path / "networks.csv").read_bytes() == before
 
 

@@ -306,5 +306,14 @@ def test_from_the_command_line(project, tiny_folder, tiny, capsys):
     assert main(["predict", "bundle", "new.parquet"]) == 0
     assert pd.read_csv("new_classes.csv").shape == (58, 6)
     assert pd.read_csv("new_classes_votes.csv")["windows"].tolist() == [29, 29]
+    assert main(["predict", "bundle", "new.parquet"]) == 0  # its own files may be made again
+    before = Path("new.parquet").read_bytes()
+    Path("mine_votes.csv").write_text("recording,verdict\n")
+    for out in ("new.parquet", "mine.csv"):
+        capsys.readouterr()
+        assert main(["predict", "bundle", "new.parquet", "--out", out]) == 2
+        assert "no output of `tsdg predict`; choose another name" in capsys.readouterr().err
+    assert Path("new.parquet").read_bytes() == before
+    assert Path("mine_votes.csv").read_text() == "recording,verdict\n"
     assert main(["predict", "nothing", "new.parquet"]) == 2
     assert "nothing: not a bundle" in capsys.readouterr().err

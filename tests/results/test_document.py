@@ -7,7 +7,7 @@ import pytest
 from tsdg.errors import InputError
 from tsdg.results import document
 from tsdg.results.latex import document as table
-from tsdg.results.latex import row
+from tsdg.results.latex import escape, row
 
 
 def test_the_document_holds_the_tables_in_order(tmp_path):
@@ -26,6 +26,11 @@ def test_the_document_holds_the_tables_in_order(tmp_path):
         assert pdf == tmp_path / "all.pdf"
         assert pdf.read_bytes().startswith(b"%PDF")
         assert sorted(path.suffix for path in tmp_path.iterdir() if path.stem == "all") == [".pdf", ".tex"]
+
+
+def test_a_cell_is_one_line_and_no_option_of_the_row_before_it():
+    assert escape("[a] *b\n\nc\x07") == "{[}a] *b c"
+    assert escape("*") == "{*}"
 
 
 def test_what_is_not_a_table_is_named(tmp_path):

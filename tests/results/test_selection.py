@@ -115,7 +115,13 @@ def test_the_csv_is_stable_and_read_back_with_its_types(tmp_path):
     pd.testing.assert_frame_equal(read_csv(tmp_path / "b.csv"), selected)
     assert [path.name for path in tmp_path.glob("a/*")] == ["selected.csv"], "a temporary file is left"
     header, *lines = (tmp_path / "b.csv").read_text().splitlines()
-    for column, wrong in (("rule", "best"), ("status", "done"), ("seed", "2.5")):
+    for column, wrong in (
+        ("rule", "best"),
+        ("status", "done"),
+        ("seed", "2.5"),
+        ("accuracy", "7"),
+        ("ece", "-1"),
+    ):
         cells = lines[0].split(",")
         cells[header.split(",").index(column)] = wrong
         (tmp_path / "b.csv").write_text("\n".join([header, ",".join(cells), *lines[1:], ""]))

@@ -1,9 +1,11 @@
 """A job trains what is missing, once, and keeps what is finished whatever happens."""
 
 import errno
+import json
 import os
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 
@@ -110,6 +112,17 @@ def test_other_data_other_code_damage_and_force_train_again(job, project, tmp_pa
     assert job(data=other) == (0, [])
     monkeypatch.setattr(tsdg.runs.recipe, "training_fingerprint", lambda *named: "another")
     assert job(data=other) == (0, [run("A")])
+
+
+def test_a_target_without_windows_is_refused_before_it_trains(job, tmp_path, capsys):
+    folder = write_tiny(tmp_path / "lacking")
+    windows = pd.read_parquet(folder / "windows.parquet")
+    windows[windows["domain"] != "A"].to_parquet(folder / "windows.parquet")
+    card = json.loads((folder / "card.json").read_text())
+    card["counts"]["A"] = dict.fromkeys(card["counts"]["A"], 0)
+    (folder / "card.json").write_text(json.dumps(card))
+    assert job(data=folder) == (2, [])
+    assert "target 'A' has no window in the prepared data set 'tiny'" in capsys.readouterr().err
 
 
 def test_hyperparameters_of_a_draw_that_changed_train_again(job):

@@ -348,6 +348,8 @@ def test_a_file_of_another_kind_is_refused(tmp_path, name, words):
         ("name,user\n1.csv,1\n", "no column 'file'"),
         ("file,user\n1.csv,1\n1.csv,2\n", "names 1.csv twice"),
         ("file,user\n1.csv,1\n2.csv,2\n", "names 2.csv, which is not in"),
+        ("file,user\n1.csv,1\n../2.csv,2\n", "names '../2.csv', which is not a file within"),
+        ("file,user\n/etc/passwd,1\n", "names '/etc/passwd', which is not a file within"),
         ("file,user,x\n1.csv,1,5\n", "x is a column of 1.csv too"),
     ],
 )
