@@ -10,7 +10,7 @@ import json
 import re
 import shlex
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from functools import cache, cached_property
@@ -30,7 +30,7 @@ from tsdg.study.jobs import TrainingRule, training_rules
 from tsdg.study.layout import text
 from tsdg.study.names import TOY_FIGURES, TOY_TABLES
 from tsdg.study.params import Tree, read, value_of
-from tsdg.study.run import RECORDS, Run, parse_run_path, run_path
+from tsdg.study.run import RECORDS, Run, parse_run_path, run_path, target_of
 from tsdg.study.study import Study
 
 PARTIAL = "results/partial"  # tables of what there is, out of the way of the rules that make whole ones
@@ -188,7 +188,7 @@ def training_runs(records: Iterable[str]) -> str:
     runs = [parse_run_path(path) for path in records]
     targets = dict.fromkeys(run.target for run in runs)
     draws = dict.fromkeys(str(run.draw) for run in runs)
-    return f"--target {' '.join(targets)} --seed {runs[0].seed} --draw {' '.join(draws)}"
+    return f"--target {shlex.join(targets)} --seed {runs[0].seed} --draw {' '.join(draws)}"
 
 
 def toy_seeds(records: Iterable[str]) -> list[int]:
@@ -232,7 +232,8 @@ class Workflow:
         self.study = study
         self.recorded = [name for name in study.datasets if study.prepared(name) == name]
         self._raw_paths = {name: self._raw_files(name) for name in self.recorded}
-        self._recipe = cache(Recipes(study).of_variant)
+        self._recipes = Recipes(study)
+        self._recipe = cache(self._recipes.of_variant)
 
     # ------------------------------------------------------------------------------------------ data
 
@@ -358,9 +359,20 @@ class Workflow:
         """The card of the prepared data that a training reads."""
         return f"results/data/{self.study.prepared(dataset)}/card.json"
 
-    def training_identity(self, dataset: str, variant: str) -> str:
-        """What of the study decides a variant's results on a data set."""
-        return self._recipe(dataset, variant).text
+    def training_identity(self, dataset: str, variant: str, targets: Iterable[str] = ()) -> str:
+        """What of the study decides a variant's results on a data set, with some targets."""
+        return self._recipes.text(dataset, variant, targets)
+
+    def identity_of(self, rule: TrainingRule) -> Callable[[Any], str]:
+        """`training_identity` of a rule's jobs, from wildcards: a pack's rule has its targets fixed."""
+        packed = {run.target for runs in rule.groups for run in runs}
+
+        def identity(wildcards: Any) -> str:
+            folder = getattr(wildcards, "target", None)
+            own = packed if folder is None else [target_of(folder)]
+            return self.training_identity(wildcards.dataset, wildcards.variant, own)
+
+        return identity
 
     def training_code(self, dataset: str, variant: str) -> str:
         """Fingerprint of the code behind a variant's trainings on a data set."""

@@ -348,3 +348,19 @@ def test_a_gpu_that_is_not_there_is_refused():
     assert choose_device("auto").type == choose_device("cpu").type == "cpu"
     with pytest.raises(InputError, match="--device cpu"):
         choose_device("cuda")
+
+
+@pytest.mark.parametrize("variant", ["erm", "ours-learned"])
+def test_a_group_is_held_out_as_a_whole_and_told_by_domain(tiny, params, variant):
+    settings = config(params, variant)
+    group = run(variant, "site=south")
+    [record] = train(tiny, [group], settings, [HPARAMS[variant]], groups={"site=south": ("C", "D")})
+    typed(plain(record))
+    assert record["sources"] == ["A", "B"]
+    target = record["checkpoints"][-1]["target"]
+    by_domain = target["domains"]
+    assert by_domain.keys() == {"C", "D"}
+    assert target["n"] == sum(scores["n"] for scores in by_domain.values())
+    right = sum(scores["n"] * scores["accuracy"] for scores in by_domain.values())
+    assert right == pytest.approx(target["n"] * target["accuracy"])
+    assert "domains" not in one(tiny, params, variant)["checkpoints"][-1]["target"]

@@ -27,7 +27,7 @@ for job in flow.training_rules:
             runtime=training_minutes,
             gpu=ask(flow.gpus),
         params:
-            identity=ask(flow.training_identity),
+            identity=flow.identity_of(job),
             code=ask(flow.training_code),
             study=study_file,
             data=input_folder,

@@ -59,7 +59,9 @@ def current_validation(
     """Accuracies of source validation of each draw's finished runs with a current record."""
     recipes = Recipes(study, {study.prepared(dataset): fingerprint})
     found: dict[int | str, list[float]] = {}
-    for run in study.runs(dataset, [variant]):
+    wanted = [run for of_table in study.wanted.values() for run in of_table]
+    held_out = [run for run in wanted if (run.dataset, run.variant) == (dataset, variant)]
+    for run in dict.fromkeys([*study.runs(dataset, [variant]), *held_out]):
         path = runs / run_path(run)
         if path.exists():
             record = read(path, run)

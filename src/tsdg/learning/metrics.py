@@ -5,6 +5,7 @@ Every function takes ``probabilities`` (N, K), the softmax outputs of N samples 
 never percent. Bad input is a `ValueError`: here it is a programming error, not a user's.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -135,3 +136,26 @@ def evaluate(probabilities: ArrayLike, labels: ArrayLike) -> dict[str, Any]:
         "n": len(np.asarray(labels)),
     }
     return result if reason is None else {**result, "auc_reason": reason}
+
+
+def evaluate_target(target: str, scored: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> dict[str, Any]:
+    """All metrics of a target, as a run record keeps them.
+
+    Parameters
+    ----------
+    target : str
+        Its name.
+    scored : mapping
+        Probabilities ``(N, K)`` and labels ``(N,)`` of each of its domains.
+
+    Returns
+    -------
+    dict
+        What `evaluate` says of all samples together, their `reliability`, and of a target that is a group of
+        domains ``domains``: what `evaluate` says of each.
+    """
+    probabilities, labels = (np.concatenate(parts) for parts in zip(*scored.values(), strict=True))
+    scores = evaluate(probabilities, labels) | {"reliability": reliability(probabilities, labels)}
+    if list(scored) != [target]:
+        scores["domains"] = {domain: evaluate(*of_domain) for domain, of_domain in scored.items()}
+    return scores

@@ -71,6 +71,11 @@ def uses_clusters(name: str) -> bool:
     return name != estimators.METHOD and get(name).uses_clusters
 
 
+def least_sources(name: str) -> int:
+    """Source domains that a method of any kind takes at least."""
+    return 1 if name == estimators.METHOD else get(name).least_sources
+
+
 def options(name: str) -> Mapping[str, Any]:
     """Options of a method of any kind."""
     return {} if name == estimators.METHOD else get(name).options

@@ -66,6 +66,8 @@ class Method(nn.Module):
     ----------
     title, citation : str
         For tables alone.
+    least_sources : int
+        Source domains that it takes at least: 1 of a method that compares none.
     stream : str
         Name of the streams of the method's own random choices: another name gives others.
     """
@@ -78,6 +80,7 @@ class Method(nn.Module):
     stream: ClassVar[str] = ""
     embeds_domain: ClassVar[bool] = False
     uses_clusters: ClassVar[bool] = False
+    least_sources: ClassVar[int] = 2
 
     def __init__(
         self,

@@ -184,12 +184,15 @@ def _trained(
         return toy_train(run, config, hparams)
     folder = found.data / found.recipes.study.prepared(run.dataset)
     prepared = WindowedDataset.load(folder)
+    groups = found.recipes.study.groups(run.dataset, [run.target])
     if config["method"] == estimators.METHOD:
         with threadpool_limits(threads):
-            return estimation.train(prepared, [run], config, [hparams], folder=folder)[0]
+            return estimation.train(prepared, [run], config, [hparams], folder=folder, groups=groups)[0]
     device = "cuda" if machine["device"] == "cuda" and torch.cuda.is_available() else "cpu"
     with blamed(methods.get(config["method"]), config["method"]):
-        return training.train(prepared, [run], config, [hparams], device=device, until=until)[0]
+        return training.train(prepared, [run], config, [hparams], device=device, until=until, groups=groups)[
+            0
+        ]
 
 
 def compared(old: Tree, new: Tree, until: int | None) -> tuple[str, str | None]:

@@ -16,7 +16,7 @@ from tsdg.learning import metrics
 from tsdg.learning.features import Features
 from tsdg.learning.inputs import CONSTANT, Windows
 from tsdg.learning.random_filter import RandomFilter
-from tsdg.learning.sources import Sources
+from tsdg.learning.sources import NO_GROUPS, Groups, Sources
 from tsdg.methods.estimators import WINDOWS, Estimator
 from tsdg.runs.feature_cache import cached, in_blocks
 from tsdg.runs.training import Checkpoint, Progress, Record, Result, recorded
@@ -33,6 +33,7 @@ def train(
     folder: Path | None = None,
     progress: Progress | None = None,
     finished: Callable[[Run, Record], None] = lambda run, record: None,
+    groups: Groups = NO_GROUPS,
 ) -> list[Record]:
     """Fit an estimator for each run and return the records, as `tsdg.runs.training.train` does.
 
@@ -45,8 +46,9 @@ def train(
     records: list[Record] = []
     for run, values in zip(runs, hparams, strict=True):
         fitting = Fitting(
-            dataset, windows, config, target=run.target, seed=run.seed, hparams=values, folder=folder
-        )
+            dataset, windows, config,
+            target=run.target, seed=run.seed, hparams=values, folder=folder, groups=groups,
+        )  # fmt: skip
         result = fitting.train(progress, run.words)
         records.append(recorded(run, config, values, dataset, "cpu", result))
         finished(run, records[-1])
@@ -68,11 +70,13 @@ class Fitting:
     config : mapping
         See `tsdg.study.study.Study.config`.
     target : str or None
-        The domain that is held out, or None: then every domain is a source.
+        What is held out, or None: then every domain is a source.
     seed : int
     hparams : mapping
     folder : Path, optional
         See `train`.
+    groups : mapping
+        The domains of a target that is a group.
     """
 
     def __init__(
@@ -85,11 +89,12 @@ class Fitting:
         seed: int,
         hparams: Mapping[str, float],
         folder: Path | None = None,
+        groups: Groups = NO_GROUPS,
     ):
         self.dataset, self.config, self.seed = dataset, config, seed
         self.sources = Sources(
             dataset, config.get("domains") or dataset.domains, target,
-            seed=seed, fraction=config["validation_fraction"], method=config["split"],
+            seed=seed, fraction=config["validation_fraction"], method=config["split"], groups=groups, least=1,
         )  # fmt: skip
         self.rate = dataset.card.get("sampling_rate")
         self.features = None if config["features"] == WINDOWS else Features(config["features"], self.rate)
@@ -125,13 +130,15 @@ class Fitting:
     def evaluate(self) -> Checkpoint:
         """Metrics on each source's validation windows and, if there is one, on the whole target."""
         checkpoint: Checkpoint = {"iteration": 1, "validation": {}}
+        held_out: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         for domain, rows in self.sources.evaluation.items():
             scored = self.probabilities(rows), self.labels(rows)
-            if domain == self.sources.target:
-                reliability = metrics.reliability(*scored)
-                checkpoint["target"] = metrics.evaluate(*scored) | {"reliability": reliability}
+            if domain in self.sources.held_out:
+                held_out[domain] = scored
             else:
                 checkpoint["validation"][domain] = metrics.evaluate(*scored)
+        if self.sources.target is not None:
+            checkpoint["target"] = metrics.evaluate_target(self.sources.target, held_out)
         return checkpoint
 
     def probabilities(self, rows: np.ndarray) -> np.ndarray:

@@ -13,8 +13,9 @@ from threadpoolctl import threadpool_limits
 
 from tsdg import methods
 from tsdg.data.windows import WindowedDataset
-from tsdg.errors import InputError, nearest
+from tsdg.errors import InputError
 from tsdg.files import link, obstacle
+from tsdg.learning.sources import Groups
 from tsdg.methods import estimators
 from tsdg.methods.plugins import blamed
 from tsdg.runs import estimation
@@ -27,6 +28,7 @@ from tsdg.runs.training import Progress, choose_device, source_accuracy, train
 from tsdg.runs.writing import plain, write
 from tsdg.study.run import Run, run_path
 from tsdg.study.study import Study
+from tsdg.study.targets import Target
 
 
 def train_job(
@@ -54,19 +56,23 @@ def train_job(
     prepared = WindowedDataset.load(data)
     name = dataset or prepared.card["name"]
     config = study.config(name, variant)
-    _check_targets(targets, name, config["domains"])
-    _check_windows(targets, prepared)
+    held_out = [study.target(name, target) for target in targets]
+    _check_windows(held_out, prepared)
+    groups = study.groups(name, targets)
+    _check_classes(prepared, groups)
     recipes = Recipes(study, {study.prepared(name): prepared.fingerprint})
-    runs = [Run(name, variant, *rest) for rest in product(targets, seeds, draws)]
+    runs = [Run(name, variant, target.name, *rest) for target in held_out for rest in product(seeds, draws)]
     job = Job(runs, recipes, out, force=force, keep=keep)
     if job.missing and config["method"] == estimators.METHOD:
-        _fit(job, config, prepared, data, threads)
+        _fit(job, config, prepared, data, threads, groups)
     elif job.missing:
-        _train(job, config, prepared, _device(device or study.params["device"], threads))
+        _train(job, config, prepared, _device(device or study.params["device"], threads), groups)
     return job.finish()
 
 
-def _train(job: Job, config: Mapping[str, Any], prepared: WindowedDataset, device: torch.device) -> None:
+def _train(
+    job: Job, config: Mapping[str, Any], prepared: WindowedDataset, device: torch.device, groups: Groups
+) -> None:
     """Train the networks of the runs that are missing."""
     runs, method, iterations = job.missing, config["method"], config["iterations"]
     print(
@@ -77,11 +83,18 @@ def _train(job: Job, config: Mapping[str, Any], prepared: WindowedDataset, devic
     with blamed(methods.get(method), method), Report(len(runs), iterations) as progress:
         train(
             prepared, runs, config, [job.recipes.of(run).hparams for run in runs],
-            device=device, progress=progress, finished=job.keep,
+            device=device, progress=progress, finished=job.keep, groups=groups,
         )  # fmt: skip
 
 
-def _fit(job: Job, config: Mapping[str, Any], prepared: WindowedDataset, folder: Path, threads: int) -> None:
+def _fit(
+    job: Job,
+    config: Mapping[str, Any],
+    prepared: WindowedDataset,
+    folder: Path,
+    threads: int,
+    groups: Groups,
+) -> None:
     """Fit an estimator for each run that is missing, on the CPU."""
     runs = job.missing
     _device("cpu", threads)
@@ -92,26 +105,29 @@ def _fit(job: Job, config: Mapping[str, Any], prepared: WindowedDataset, folder:
     with threadpool_limits(threads), Report(len(runs), 1) as progress:
         estimation.train(
             prepared, runs, config, [job.recipes.of(run).hparams for run in runs],
-            folder=folder, progress=progress, finished=job.keep,
+            folder=folder, progress=progress, finished=job.keep, groups=groups,
         )  # fmt: skip
 
 
-def _check_targets(targets: Sequence[str], dataset: str, domains: Sequence[str]) -> None:
-    for target in targets:
-        if target not in domains:
-            raise InputError(
-                f"target {target!r} is not a domain of {dataset}{nearest(target, domains)}; "
-                f"there are {', '.join(domains)}"
-            )
+def _check_classes(prepared: WindowedDataset, groups: Groups) -> None:
+    """Raise `InputError` unless a group that is held out has windows of each class."""
+    for target, domains in groups.items():
+        counts = [prepared.card["counts"].get(domain, {}) for domain in domains]
+        for label in prepared.classes:
+            if not any(of_class.get(label) for of_class in counts):
+                raise InputError(
+                    f"target {target!r} has no window of class {label!r}, so that its numbers could not "
+                    "stand beside the other targets'; hold out other groups, or leave the class out"
+                )
 
 
-def _check_windows(targets: Sequence[str], prepared: WindowedDataset) -> None:
+def _check_windows(targets: Iterable[Target], prepared: WindowedDataset) -> None:
     there = set(prepared.windows["domain"])
     for target in targets:
-        if target not in there:
+        if there.isdisjoint(target.domains):
             raise InputError(
-                f"target {target!r} has no window in the prepared data set {prepared.card['name']!r}; leave "
-                "the domain out, or prepare the data set with windows of it"
+                f"target {target.name!r} has no window in the prepared data set {prepared.card['name']!r}; "
+                "leave the domain out, or prepare the data set with windows of it"
             )
 
 

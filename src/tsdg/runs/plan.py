@@ -192,11 +192,12 @@ def _iteration(study: Study, folder: Path, runs: Sequence[Run], device: torch.de
     iterations = (WARM_UP + MEASURED) * block
     config = study.config(runs[0].dataset, runs[0].variant)
     dataset = WindowedDataset.load(folder)
+    groups = study.groups(runs[0].dataset, [run.target for run in runs])
     if config["method"] == estimators.METHOD:
         first = runs[0]
         fitting = Fitting(
             dataset, Windows(dataset), config,
-            target=first.target, seed=first.seed, hparams=study.hparams(first),
+            target=first.target, seed=first.seed, hparams=study.hparams(first), groups=groups,
         )  # fmt: skip
         return fitting.train().seconds * len(runs)
     config |= {"iterations": iterations, "evaluate_every": iterations}
@@ -205,6 +206,7 @@ def _iteration(study: Study, folder: Path, runs: Sequence[Run], device: torch.de
         targets=[run.target for run in runs],
         seeds=[run.seed for run in runs],
         hparams=[study.hparams(run) for run in runs],
+        groups=groups,
     )  # fmt: skip
     update, clock, seen = trainer.method.update, list[float](), 0
 

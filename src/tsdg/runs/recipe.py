@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Recipe:
-    """What decides a training but its target and seed: where two are equal, so are the numbers.
+    """What decides a training but its target's name and seed: where two are equal, so are the numbers.
 
     Attributes
     ----------
@@ -38,12 +38,15 @@ class Recipe:
         Fingerprint of the code, see `tsdg.runs.fingerprint`.
     data : str or None
         Fingerprint of the prepared data; None where there are none to compare with.
+    sources : tuple of str or None
+        The domains that are learned from; None where a target's name tells, as it does of a single domain.
     """
 
     config: Mapping[str, Any]
     hparams: Mapping[str, Any]
     code: str
     data: str | None = None
+    sources: tuple[str, ...] | None = None
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -60,6 +63,9 @@ class Recipe:
         """How the recipe that a record was made by differs from this one, in words; None if it does not."""
         if found := _difference(self.settings, recorded.settings):
             return found
+        if self.sources not in (None, recorded.sources):
+            were, now = (", ".join(sources or ()) for sources in (recorded.sources, self.sources))
+            return f"its sources were {were} and are {now}"
         if self.data not in (None, recorded.data):
             return "it was trained on other data"
         if self.code != recorded.code:
@@ -94,11 +100,25 @@ class Recipes:
     def __init__(self, study: Study, data: Mapping[str, str] | None = None):
         self.study, self.data = study, data or {}
         self._drafts: dict[tuple[str, str, int | str], Recipe] = {}
+        self._sources: dict[tuple[str, str], tuple[str, ...] | None] = {}
 
     def of(self, run: Run) -> Recipe:
         """The recipe of a run."""
         recipe = self.of_draw(run.dataset, run.variant, run.draw)
-        return replace(recipe, data=_generated(run.seed)) if run.dataset == toy.NAME else recipe
+        if run.dataset == toy.NAME:
+            return replace(recipe, data=_generated(run.seed))
+        return replace(recipe, sources=self.sources(run.dataset, run.target))
+
+    def sources(self, dataset: str, target: str) -> tuple[str, ...] | None:
+        """The source domains that metadata leave to a target, if it is a group."""
+        key = dataset, target
+        if key not in self._sources:
+            held_out = self.study.target(dataset, target)
+            rest = (
+                domain for domain in self.study.dataset(dataset)["domains"] if domain not in held_out.domains
+            )
+            self._sources[key] = None if held_out.is_domain else tuple(rest)
+        return self._sources[key]
 
     def of_draw(self, dataset: str, variant: str, draw: int | str) -> Recipe:
         """The recipe of a draw on prepared data, whatever the target and seed."""
@@ -110,14 +130,24 @@ class Recipes:
         return self._drafts[key]
 
     def of_variant(self, dataset: str, variant: str) -> Recipe:
-        """The recipe of all of a variant's runs, data aside: it knows no number of seeds and draws."""
+        """The recipe of all of a variant's runs, data and groups aside; it knows no count of draws."""
         return self._recipe(dataset, variant, self.study.hparams_rule(dataset, variant), None)
 
     def identity(self, runs: Iterable[Run]) -> str:
         """A short hash of a job's settings and runs: two studies' jobs may have logs of one name."""
         runs = sorted(set(runs))
-        text = json.dumps([self.of_variant(runs[0].dataset, runs[0].variant).text, *map(run_path, runs)])
+        dataset, variant = runs[0].dataset, runs[0].variant
+        text = json.dumps([self.text(dataset, variant, (run.target for run in runs)), *map(run_path, runs)])
         return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    def text(self, dataset: str, variant: str, targets: Iterable[str]) -> str:
+        """What of the study decides a variant's runs with some targets, as text."""
+        own = self.of_variant(dataset, variant).text
+        if dataset == toy.NAME:
+            return own
+        found = {target: self.sources(dataset, target) for target in sorted(set(targets))}
+        groups = {target: sources for target, sources in found.items() if sources is not None}
+        return own + (json.dumps(groups) if groups else "")
 
     def _recipe(self, dataset: str, variant: str, hparams: Mapping[str, Any], data: str | None) -> Recipe:
         config = plain(self.study.config(dataset, variant))

@@ -86,6 +86,7 @@ class TargetScores(Scores, frozen=True, kw_only=True):
     brier: Brier
     auc: Fraction | None
     reliability: Bins | None = None
+    domains: dict[str, Scores] = {}  # of a group
 
     def __post_init__(self) -> None:
         if self.reliability is None:
@@ -159,7 +160,9 @@ class Record(Struct, frozen=True):
     @property
     def recipe(self) -> Recipe:
         """What decided the training."""
-        return Recipe(self.config, self.hparams, self.code.fingerprint, self.data.fingerprint)
+        return Recipe(
+            self.config, self.hparams, self.code.fingerprint, self.data.fingerprint, tuple(self.sources)
+        )
 
     @property
     def finished(self) -> bool:
@@ -183,6 +186,8 @@ class Record(Struct, frozen=True):
         for checkpoint in self.checkpoints:
             if missing := sorted(sources - set(checkpoint.validation)):
                 return f"a checkpoint lacks the validation accuracy of {', '.join(missing)}"
+            if learned := sorted(sources & set(checkpoint.target.domains)):
+                return f"its target holds {', '.join(learned)}, which are among its sources"
             if unknown := sorted(set(checkpoint.validation) - sources):
                 return f"a checkpoint has a validation accuracy of {', '.join(unknown)}, which are no sources"
         for update in self.neighbours:

@@ -20,7 +20,7 @@ from tsdg.learning.augment import Augmentation
 from tsdg.learning.batches import minibatches
 from tsdg.learning.cuda_graphs import GraphedStep
 from tsdg.learning.inputs import Windows
-from tsdg.learning.sources import Sources
+from tsdg.learning.sources import NO_GROUPS, Groups, Sources
 from tsdg.methods import Method
 from tsdg.runs.fingerprint import training_fingerprint
 from tsdg.runs.losses import LOG_EVERY, LossLog
@@ -68,11 +68,12 @@ def train(
     progress: Progress | None = None,
     finished: Callable[[Run, Record], None] = lambda run, record: None,
     until: int | None = None,
+    groups: Groups = NO_GROUPS,
 ) -> list[Record]:
     """Train runs and return their records.
 
-    On a GPU the runs of a pack train at once; on a CPU, where that is slower, one after another. Either
-    way a run's result depends on its own seed, target and draw alone.
+    On a GPU the runs of a pack with equally many sources train at once; on a CPU, where that is slower, one
+    after another. Either way a run's result depends on its own seed, target and draw alone.
 
     Parameters
     ----------
@@ -89,22 +90,31 @@ def train(
         Called with each run and its record as soon as it is complete.
     until : int, optional
         The last iteration, of trainings that are as long as ``config`` says and end before.
+    groups : mapping
+        The domains of each target that is a group.
     """
     device = torch.device(device)
     windows = Windows(dataset, device)
-    size = len(runs) if device.type == "cuda" else 1
-    records: list[Record] = []
-    for start in range(0, len(runs), size):
-        pack, values = runs[start : start + size], hparams[start : start + size]
+    records: dict[int, Record] = {}
+    for places in _packs(runs, groups) if device.type == "cuda" else ([place] for place in range(len(runs))):
+        pack, values = [runs[place] for place in places], [hparams[place] for place in places]
         trainer = Trainer(
-            dataset, windows, config,
-            targets=[run.target for run in pack], seeds=[run.seed for run in pack], hparams=values,
+            dataset, windows, config, targets=[run.target for run in pack],
+            seeds=[run.seed for run in pack], hparams=values, groups=groups,
         )  # fmt: skip
         for r, result in enumerate(trainer.train(progress, [run.words for run in pack], until)):
             record = recorded(pack[r], config, values[r], dataset, device, result)
             finished(pack[r], record)
-            records.append(record)
-    return records
+            records[places[r]] = record
+    return [records[place] for place in range(len(runs))]
+
+
+def _packs(runs: Sequence[Run], groups: Groups) -> list[list[int]]:
+    """Places of runs with equally many sources, which have one shape."""
+    alike: dict[int, list[int]] = {}
+    for place, run in enumerate(runs):
+        alike.setdefault(len(groups.get(run.target, (run.target,))), []).append(place)
+    return list(alike.values())
 
 
 @dataclass(frozen=True)
@@ -147,9 +157,11 @@ class Trainer:
     config : mapping
         See `train`.
     targets : sequence of R str or None
-        The domain that each run holds out, or None for all of them: then every domain is a source.
+        What each run holds out, or None for all of them: then every domain is a source.
     seeds : sequence of R int
     hparams : sequence of R mappings
+    groups : mapping
+        The domains of each target that is a group; all runs have equally many sources.
     """
 
     def __init__(
@@ -161,6 +173,7 @@ class Trainer:
         targets: Sequence[str | None],
         seeds: Sequence[int],
         hparams: Sequence[Mapping[str, float]],
+        groups: Groups = NO_GROUPS,
     ):
         self.dataset, self.windows, self.config = dataset, windows, config
         self.seeds, self.hparams = list(seeds), hparams
@@ -169,6 +182,7 @@ class Trainer:
             Sources(
                 dataset, config.get("domains") or dataset.domains, target,
                 seed=seed, fraction=config["validation_fraction"], method=config["split"],
+                groups=groups, least=methods.get(config["method"]).least_sources,
             )
             for target, seed in zip(targets, seeds, strict=True)
         ]  # fmt: skip
@@ -295,11 +309,14 @@ class Trainer:
             names = [run.names[d] for run in self.sources]
             for checkpoint, name, scored in zip(checkpoints, names, self._probabilities(names), strict=True):
                 checkpoint["validation"][name] = metrics.evaluate(*scored)
-        targets = [run.target for run in self.sources if run.target is not None]
-        if targets:
-            for checkpoint, scored in zip(checkpoints, self._probabilities(targets), strict=True):
-                reliability = metrics.reliability(*scored)
-                checkpoint["target"] = metrics.evaluate(*scored) | {"reliability": reliability}
+        held_out: list[dict[str, tuple[np.ndarray, np.ndarray]]] = [{} for _ in self.sources]
+        for d in range(max(len(run.held_out) for run in self.sources)):
+            names = [run.held_out[d] for run in self.sources]
+            for of_run, name, scored in zip(held_out, names, self._probabilities(names), strict=True):
+                of_run[name] = scored
+        for checkpoint, run, scores in zip(checkpoints, self.sources, held_out, strict=True):
+            if run.target is not None:
+                checkpoint["target"] = metrics.evaluate_target(run.target, scores)
         return checkpoints
 
     @torch.no_grad()

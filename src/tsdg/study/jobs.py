@@ -3,13 +3,13 @@
 Whoever starts a job or looks for what it left asks here: the workflow's rules, `tsdg plan`, `tsdg status`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from typing import NamedTuple
 
 from tsdg.data import toy
-from tsdg.study.run import RECORD, Run, draw_name, filled
+from tsdg.study.run import RECORD, Run, draw_name, filled, target_folder
 from tsdg.study.study import Study
 
 TOY_SEEDS = 5  # of the toy study in one job, of which starting Python is a small part
@@ -100,12 +100,13 @@ def _packs(study: Study, runs: Sequence[Run]) -> list[TrainingRule]:
         alike.setdefault((dataset, frozenset(wanted), tuple(study.draws(variant))), []).append(variant)
     rules: list[TrainingRule] = []
     for (dataset, wanted, draws), variants in alike.items():
-        # Blocks of all domains, so that a table with more targets leaves the blocks as they are.
-        shapes = pack_shapes(list(study.dataset(dataset)["domains"]), draws, study.params["runs_per_job"])
-        for all_targets, block in shapes:
+        size = study.params["runs_per_job"]
+        shapes = [pack_shapes(family, draws, size) for family in _families(study, dataset, wanted)]
+        for all_targets, block in chain.from_iterable(shapes):
             if chosen := [target for target in all_targets if target in wanted]:
                 names = [draw_name(number) for number in block]
-                label = "-".join(dict.fromkeys([chosen[0], chosen[-1], names[0], names[-1]]))
+                ends = [target_folder(chosen[0]), target_folder(chosen[-1]), names[0], names[-1]]
+                label = "-".join(dict.fromkeys(ends))
                 groups = (
                     tuple(Run(dataset, variant, *run) for run in product(chosen, [seed], block))
                     for variant, seed in product(variants, range(study.protocol.seeds))
@@ -121,6 +122,26 @@ def _packs(study: Study, runs: Sequence[Run]) -> list[TrainingRule]:
                     )
                 )
     return rules
+
+
+def _families(study: Study, dataset: str, wanted: Collection[str]) -> list[list[str]]:
+    """Targets that may share a pack, since they leave equally many sources.
+
+    All domains are one family, so that a table with more targets leaves the packs as they are; the groups of
+    each table's `holdout` follow.
+    """
+    found = [list(study.dataset(dataset)["domains"])]
+    known = set(found[0])
+    for table in study.tables:
+        for panel in study.panels(table):
+            if panel.dataset == dataset:
+                alike: dict[int, list[str]] = {}
+                for name, domains in study.groups(dataset, panel.targets).items():
+                    if name in wanted and name not in known:
+                        alike.setdefault(len(domains), []).append(name)
+                        known.add(name)
+                found += alike.values()
+    return found
 
 
 class PackShape(NamedTuple):
@@ -170,4 +191,6 @@ def _toy_blocks(runs: Sequence[Run]) -> list[TrainingRule]:
 def _record(**known: object) -> str:
     """`RECORD` with what is known in its place."""
     places = ("dataset", "variant", "target", "seed", "draw")
+    if "target" in known:
+        known["target"] = target_folder(str(known["target"]))
     return RECORD.format(**{place: known.get(place, f"{{{place}}}") for place in places})

@@ -13,7 +13,7 @@ from tsdg.data.kinds import KINDS
 from tsdg.errors import InputError, check_known, nearest
 from tsdg.methods import estimators
 from tsdg.methods.search import Distribution
-from tsdg.study import clusters, config
+from tsdg.study import clusters, config, targets
 from tsdg.study.figure_kinds import FIGURE_KINDS
 from tsdg.study.layout import AVERAGE, common_rows, joined
 from tsdg.study.metric import METRICS
@@ -133,9 +133,7 @@ def _table(study: Study, name: str) -> None:
     for number, panel in enumerate(entry.get("panels", [entry])):
         place = f"{where}.panels.{number}" if "panels" in entry else where
         check_known(panel["dataset"], study.datasets, "data set", f"{place}.dataset")
-        for target in panel.get("targets", []):
-            domains = study.dataset(panel["dataset"])["domains"]
-            check_known(target, domains, "domain", f"{place}.targets")
+        _targets(study, place, panel, entry["rows"])
         if "paper" in panel:
             _paper(study, f"{place}.paper", panel["dataset"], panel["paper"])
         for row in entry["rows"]:
@@ -148,6 +146,29 @@ def _table(study: Study, name: str) -> None:
             raise InputError(
                 f"{where}.labels: {seen[label]} and {row} are both called {label!r}; name them apart"
             )
+
+
+def _targets(study: Study, where: str, panel: Tree, rows: Sequence[str]) -> None:
+    """The targets of a panel are there, and each leaves as many sources as the rows learn from."""
+    domains = study.dataset(panel["dataset"])["domains"]
+    if "holdout" in panel and "targets" in panel:
+        raise InputError(f"{where}.holdout: `targets` says what is held out; leave out one of the two")
+    if "holdout" in panel and "paper" in panel:
+        raise InputError(f"{where}.paper: the paper holds out single domains; leave out `paper` or `holdout`")
+    for name in panel.get("targets", []):
+        if "=" not in name and "+" not in name and not name.startswith(targets.REST):
+            check_known(name, domains, "domain", f"{where}.targets")
+    with _at(f"{where}.{'targets' if 'targets' in panel else 'holdout'}"):
+        names = study.targets(panel)
+    for name in names:
+        left = len(domains) - len(study.target(panel["dataset"], name).domains)
+        for row in rows:
+            needed = methods.least_sources(study.variants[row]["method"])
+            if left < needed:
+                raise InputError(
+                    f"{where}: target {name} leaves {left} source domain(s), and row {row} learns from "
+                    f"{needed} or more; leave the row out"
+                )
 
 
 def _paper(study: Study, where: str, dataset: str, table: str) -> None:

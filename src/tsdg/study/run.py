@@ -1,6 +1,7 @@
 """A run: one training of the study, and the path of its record."""
 
 import re
+import string
 from dataclasses import asdict, dataclass
 from functools import total_ordering
 from pathlib import PurePath
@@ -9,6 +10,7 @@ from tsdg.errors import InputError
 
 RECORDS = "results/runs"  # folder
 LOGS = "logs/train"  # of the jobs that train
+_UNESCAPED = frozenset(string.ascii_letters + string.digits + "+-_")
 RECORD = "{dataset}/{variant}/{target}/seed{seed}/{draw}.json"
 
 
@@ -16,6 +18,8 @@ RECORD = "{dataset}/{variant}/{target}/seed{seed}/{draw}.json"
 @dataclass(frozen=True)
 class Run:
     """One training: a variant (row of a table) with one target held out, one seed, one hyperparameter draw.
+
+    The target is called as `tsdg.study.targets` has it.
 
     Runs sort by field, the draw "fixed" before the numbered ones.
 
@@ -32,13 +36,17 @@ class Run:
     draw: int | str
 
     def __post_init__(self) -> None:
-        for field in ("dataset", "variant", "target"):
+        for field in ("dataset", "variant"):
             name = getattr(self, field)
             if not isinstance(name, str) or not re.fullmatch(r"[^\s/.][^\s/]*", name):
                 raise InputError(
                     f"{field} {name!r} cannot name a folder: use text without spaces and slashes that "
                     "does not start with a dot."
                 )
+        if not isinstance(self.target, str) or not re.fullmatch(r"\S(.*\S)?", self.target):
+            raise InputError(
+                f"target {self.target!r}: use one line of text that neither begins nor ends with a space."
+            )
         if not _is_natural(self.seed):
             raise InputError(f"seed {self.seed!r}: use a whole number from 0 on.")
         if self.draw != "fixed" and not _is_natural(self.draw):
@@ -79,7 +87,40 @@ def run_path(run: Run) -> str:
 
 def filled(pattern: str, run: Run) -> str:
     """A path with what of a run stands in braces, as in `RECORD`."""
-    return pattern.format(**asdict(run) | {"draw": draw_name(run.draw)})
+    return pattern.format(**asdict(run) | {"target": target_folder(run.target), "draw": draw_name(run.draw)})
+
+
+def target_folder(target: str) -> str:
+    """The folder of a target: its name, of which all but letters, digits, ``+``, ``-`` and ``_`` is escaped.
+
+    So ``location=fan end`` becomes ``location.3Dfan.20end``, which needs no quoting in a shell, in
+    Snakemake's wildcards or in a batch script: a dot and two digits, hexadecimal, for each byte of UTF-8.
+    """
+    return "".join(
+        chr(byte) if chr(byte) in _UNESCAPED else f".{byte:02X}"
+        for byte in target.encode("utf-8", "surrogatepass")
+    )
+
+
+def target_of(folder: str) -> str:
+    """The target of a folder: the inverse of `target_folder`.
+
+    Raises
+    ------
+    InputError
+        It is no target's folder.
+    """
+    try:
+        target = re.sub(
+            rb"\.([0-9A-F]{2})",
+            lambda code: bytes([int(code[1], 16)]),
+            folder.encode("utf-8", "surrogatepass"),
+        ).decode("utf-8", "surrogatepass")
+    except UnicodeError:
+        target = ""
+    if not target or target_folder(target) != folder:
+        raise InputError(f"{folder!r} is not the folder of a target")
+    return target
 
 
 def parse_run_path(path: str | PurePath) -> Run:
@@ -89,4 +130,4 @@ def parse_run_path(path: str | PurePath) -> Run:
     if len(parts) != 5 or match is None:
         raise InputError(f"{path}: not a run record's path, which is {RECORD}")
     seed, number, fixed = match.groups()
-    return Run(parts[0], parts[1], parts[2], int(seed), fixed or int(number))
+    return Run(parts[0], parts[1], target_of(parts[2]), int(seed), fixed or int(number))

@@ -22,7 +22,7 @@ from tsdg.data.kinds import KINDS
 from tsdg.errors import InputError, check_known
 from tsdg.methods import estimators
 from tsdg.methods.search import Distribution, draw
-from tsdg.study import clusters, config, references
+from tsdg.study import clusters, config, references, targets
 from tsdg.study.claims import Claim
 from tsdg.study.figure_kinds import FIGURE_KINDS
 from tsdg.study.layout import PAPER_PROTOCOL, Layout, Panel, Protocol, joined
@@ -30,6 +30,7 @@ from tsdg.study.names import DATA_TABLES, TOY_TABLES
 from tsdg.study.paper_style import PaperStyle
 from tsdg.study.params import Tree, read, resolved
 from tsdg.study.run import Run
+from tsdg.study.targets import Target
 
 
 @dataclass(frozen=True)
@@ -229,13 +230,31 @@ class Study:
                 rows += [(variant, number, name, value) for name, value in values.items()]
         return pd.DataFrame(rows, columns=["variant", "draw", "hparam", "value"])
 
+    def target(self, dataset: str, name: str) -> Target:
+        """What is held out under a target's name, and its usual spelling.
+
+        Raises
+        ------
+        InputError
+            The data set has no such domain, metadata field or value.
+        """
+        try:
+            return targets.named(self.dataset(dataset)["domains"], name)
+        except InputError as error:
+            raise InputError(f"target {name!r} of data set {dataset}: {error}") from None
+
+    def groups(self, dataset: str, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """The domains of each of some targets that is a group."""
+        held_out = [self.target(dataset, name) for name in names]
+        return {target.name: target.domains for target in held_out if not target.is_domain}
+
     def runs(self, dataset: str, variants: Iterable[str], targets: Iterable[str] | None = None) -> list[Run]:
         """Runs of some variants on a data set."""
-        targets = list(targets or self.dataset(dataset)["domains"])
+        names = list(targets or self.dataset(dataset)["domains"])
         return [
             Run(dataset, variant, target, seed, number)
             for variant in variants
-            for target, seed, number in product(targets, range(self.protocol.seeds), self.draws(variant))
+            for target, seed, number in product(names, range(self.protocol.seeds), self.draws(variant))
         ]
 
     def table_runs(self, table: str) -> list[Run]:
@@ -261,13 +280,21 @@ class Study:
             Panel(
                 dataset=panel["dataset"],
                 title=panel.get("title", panel["dataset"]),
-                targets=tuple(panel.get("targets", self.dataset(panel["dataset"])["domains"])),
+                targets=tuple(self.targets(panel)),
                 metrics=tuple(panel["metrics"]),
                 average_only=panel.get("average_only", False),
                 paper=panel.get("paper"),
             )
             for panel in entry.get("panels", [entry])
         ]
+
+    def targets(self, panel: Tree) -> list[str]:
+        """Names of a panel's targets: those that it lists, or all that its `holdout` makes."""
+        listed = panel.get("targets")
+        if listed is not None:
+            return [self.target(panel["dataset"], name).name for name in listed]
+        domains = self.dataset(panel["dataset"])["domains"]
+        return [target.name for target in targets.held_out(domains, panel.get("holdout"))]
 
     def layout(self, table: str) -> Layout:
         """A table as it is shown."""

@@ -1,0 +1,66 @@
+"""What is held out: targets that are groups of domains, their names and folders."""
+
+import pytest
+
+from tsdg.errors import InputError
+from tsdg.study.run import target_folder, target_of
+from tsdg.study.targets import held_out, named
+
+DOMAINS = {
+    "A": {"user": "a b", "load": 0},
+    "B": {"user": "a b", "load": 1},
+    "C": {"user": "c,d", "load": 0},
+    "D": {"user": "c,d", "load": 1},
+}
+
+
+@pytest.mark.parametrize(
+    ("holdout", "groups"),
+    [
+        (None, {"A": "A", "B": "B", "C": "C", "D": "D"}),
+        ("user", {"user=a b": "AB", "user=c,d": "CD"}),
+        (["load"], {"load=0": "AC", "load=1": "BD"}),
+        (["load", "user"], {"user=a b,load=0": "A", "user=a b,load=1": "B", "user=c,d,load=0": "C",
+                            "user=c,d,load=1": "D"}),
+        ([["B", "A"], ["D"]], {"A+B": "AB", "D": "D"}),
+        ("single-source", {"not A": "BCD", "not B": "ACD", "not C": "ABD", "not D": "ABC"}),
+    ],
+)  # fmt: skip
+def test_a_holdout_makes_groups_that_their_names_name(holdout, groups):
+    found = held_out(DOMAINS, holdout)
+    assert {target.name: "".join(target.domains) for target in found} == groups
+    for target in found:
+        assert named(DOMAINS, target.name) == target
+        assert target_of(target_folder(target.name)) == target.name
+        assert not set(target_folder(target.name)) & set(" =,%/")
+
+
+def test_a_name_is_spelled_in_one_way():
+    assert named(DOMAINS, "load=0,user=a b").name == "user=a b,load=0"
+    assert named(DOMAINS, "C+A").name == "A+C"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("user=a", "no domain has user 'a'.*there are a b, c,d"),
+        ("usr=a b", "no metadata 'usr', did you mean 'user'"),
+        ("A+E", "'E' is not a domain"),
+        ("A+B+C+D", "nothing is left to learn from"),
+    ],
+)
+def test_what_is_no_target_is_refused(name, message):
+    with pytest.raises(InputError, match=message):
+        named(DOMAINS, name)
+
+
+def test_one_group_alone_is_refused():
+    same = {name: {"user": "a"} for name in "ABC"}
+    with pytest.raises(InputError, match="every domain has user=a: one group"):
+        held_out(same, "user")
+
+
+def test_a_folder_that_is_no_targets_is_refused():
+    for folder in ("a b", "a.2", "a.41", ""):
+        with pytest.raises(InputError, match="not the folder of a target"):
+            target_of(folder)
