@@ -77,8 +77,12 @@ def test_what_is_too_large_is_drawn_from_or_left_and_said(tmp_path, monkeypatch)
 
 
 def test_data_that_teach_nothing_are_one_line(tmp_path):
-    (line,) = describe(toy(tmp_path, domains="AB"))
-    assert line.startswith("baselines: none (target 'A' leaves 1 source domain(s)")
+    (line,) = describe(toy(tmp_path, domains="A"))
+    assert line.startswith("baselines: none (target 'A' leaves 0 source domain(s); one or more is needed")
+
+
+def test_one_domain_teaches_another(tmp_path):
+    assert (accuracies(toy(tmp_path, domains="AB"))[ROWS] == 1).all(axis=None)
 
 
 @pytest.mark.parametrize(

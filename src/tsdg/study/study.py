@@ -239,9 +239,10 @@ class Study:
             The data set has no such domain, metadata field or value.
         """
         try:
-            return targets.named(self.dataset(dataset)["domains"], name)
+            return targets.named(self.dataset(dataset)["domains"], name, dataset)
         except InputError as error:
-            raise InputError(f"target {name!r} of data set {dataset}: {error}") from None
+            named = "" if str(error).startswith(repr(name)) else f"{name!r}: "
+            raise InputError(f"target {named}{error}") from None
 
     def groups(self, dataset: str, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """The domains of each of some targets that is a group."""

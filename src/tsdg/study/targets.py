@@ -41,8 +41,10 @@ class Target:
         return self.domains == (self.name,)
 
 
-def named(domains: Domains, name: str) -> Target:
+def named(domains: Domains, name: str, owner: str = "the data set") -> Target:
     """The target of a name, by its usual spelling: fields and domains in the data set's order.
+
+    The domains are the owner's, which a message names.
 
     Raises
     ------
@@ -52,7 +54,7 @@ def named(domains: Domains, name: str) -> Target:
     if name in domains:
         return Target(name, (name,))
     if name.startswith(REST):
-        other = named(domains, name.removeprefix(REST))
+        other = named(domains, name.removeprefix(REST), owner)
         return _target(domains, REST + other.name, set(domains) - set(other.domains))
     if "=" in name:
         return _of_values(domains, name)
@@ -60,8 +62,8 @@ def named(domains: Domains, name: str) -> Target:
     for domain in listed:
         if domain not in domains:
             raise InputError(
-                f"{domain!r} is not a domain{nearest(domain, domains)}; there are {', '.join(domains)}"
-                f"{_or_by_field(domains)}"
+                f"{domain!r} is not a domain of {owner}{nearest(domain, domains)}; "
+                f"there are {', '.join(domains)}{_or_by_field(domains)}"
             )
     if len(set(listed)) < len(listed):
         raise InputError(f"{name!r} names a domain twice")
@@ -159,7 +161,7 @@ def _listed(domains: Domains, listed: Iterable[str]) -> Target:
 
 def _target(domains: Domains, name: str, chosen: set[str]) -> Target:
     if len(chosen) == len(domains):
-        raise InputError(f"target {name!r} is every domain: nothing is left to learn from")
+        raise InputError(f"{name!r} is every domain: nothing is left to learn from")
     return Target(name, tuple(domain for domain in domains if domain in chosen))
 
 
