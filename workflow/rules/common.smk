@@ -18,7 +18,7 @@ try:  # the study is read as `tsdg --params` reads it, by one reader
     given = workflow.config_settings
     config.clear()
     config.update(merged(given.configfiles or ["params.yaml"], given.config))
-    flow = Workflow(configured(config, workflow.config_settings.config))
+    flow = Workflow(configured(config, given.config))
 except InputError as error:
     sys.exit(str(error))
 study = flow.study

@@ -46,20 +46,22 @@ REQUIRED = {"sklearn", "numpy", "scipy", "torch", "tsdg"}
 def training_fingerprint(config: Mapping[str, Any], loop: str = "runs.training") -> str:
     """Fingerprint of the code of trainings by a configuration, see `tsdg.study.study.Study.config`.
 
-    Of the toy study, whose configuration names no backbone, the loop is ``toy.train``.
+    Of the toy study, whose configuration names no backbone, the loop is ``toy.train``. Of an estimator the
+    code of a module of one's own counts, and the version of an installed package; those that the package
+    itself requires do not, as for networks.
+
+    Raises
+    ------
+    InputError
+        A module of one's own is no Python.
     """
     if config["method"] == estimators.METHOD:
-        return code_fingerprint(config["method"], loop, estimators.classes_of(config))
+        return _of_estimator(tuple(estimators.classes_of(config)))
     parts = networks.parts(config.get("backbone", "toy"), config.get("input", "raw"))
-    return code_fingerprint(config["method"], loop, parts=parts)
+    return code_fingerprint(config["method"], loop, parts)
 
 
-def code_fingerprint(
-    method: str,
-    loop: str = "runs.training",
-    classes: Iterable[str] = (),
-    parts: Iterable[Callable] = (),
-) -> str:
+def code_fingerprint(method: str, loop: str = "runs.training", parts: Iterable[Callable] = ()) -> str:
     """Fingerprint of a method's training, so that a change of one method leaves the results of others valid.
 
     Parameters
@@ -68,19 +70,9 @@ def code_fingerprint(
         Of the package, or a plug-in.
     loop : str
         Module of the training loop, its function `train`, named without ``tsdg.``.
-    classes : iterable of str
-        Dotted paths of what an estimator is made of. The code of a module of one's own counts, and the
-        version of an installed package; those that the package itself requires do not, as for networks.
     parts : iterable of callable
         What a network is made of, see `tsdg.learning.networks.parts`.
-
-    Raises
-    ------
-    InputError
-        A module of one's own is no Python.
     """
-    if method == estimators.METHOD:
-        return _of_estimator(tuple(classes))
     return _of_method(loop, methods.get(method), *parts)  # type: ignore[arg-type]
 
 
