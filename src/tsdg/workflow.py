@@ -50,10 +50,8 @@ CODE = {
     "summary": (READ, "results.averages:averages", "results.averages:write"),
     "claims": (
         READ,
-        "results.measures:measured",
-        *(f"results.claims:{function}" for function in ("printed_by_paper", "evaluate", "render")),
-        *(f"toy.tables:{function}" for function in ("runs", "measured", "printed")),
-        "study.claims:measure",
+        *(f"results.claims:{function}" for function in ("evidence", "check", "render")),
+        "toy.tables:evidence",
     ),
     "document": ("results.document:write",),
     "pdf": ("results.document:compiled",),

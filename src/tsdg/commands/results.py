@@ -196,11 +196,8 @@ def _ranking(options: argparse.Namespace) -> None:
 
 
 def _claims(options: argparse.Namespace) -> None:
-    import pandas as pd
-
     from tsdg.data import toy
     from tsdg.results import claims
-    from tsdg.results.measures import COLUMNS, measured
     from tsdg.results.selected import read_selected
     from tsdg.toy import tables as toy_tables
 
@@ -208,36 +205,18 @@ def _claims(options: argparse.Namespace) -> None:
     if not study.claims:
         raise InputError("there is nothing to check: params.yaml has no key `claims`")
     tables = list(dict.fromkeys(claim.table for claim in study.claims))
-    usual = [path for path in _files(None, tables) if path.exists()]
-    files = usual if options.selected is None else _files(options.selected, [])
-    given = {path.stem: path for path in files}
-    simulated: dict[str, None] = {}
-    found = []
+    files = options.selected
+    if files is None:
+        files = [path for path in _files(None, tables) if path.exists()]
+    given = {path.stem: path for path in _files(files, [])}
+    found = {}
     for table in tables:
-        own = [claim for claim in study.claims if claim.table == table]
-        values = pd.DataFrame(columns=list(COLUMNS))
         if table == toy.NAME:
-            targets, printed = {toy.NAME: [*toy.SOURCES, toy.TARGET]}, toy_tables.printed()
-            values = toy_tables.measured(toy_tables.runs(study, options.runs))
-        else:
-            layout = study.layout(table)
-            targets = {panel.dataset: list(panel.targets) for panel in layout.panels}
-            printed = claims.printed_by_paper(layout)
-            if table in given:
-                selected = read_selected(given[table], table, layout)
-                metrics = [metric for claim in own for metric in claim.metrics]
-                metadata = {dataset: study.dataset(dataset)["domains"] for dataset in targets}
-                values = measured(selected, layout, metrics, metadata, options.runs)
-                simulated |= dict.fromkeys(selected.loc[selected["simulated"].fillna(False), "dataset"])
-        found += [claims.evaluate(claim, targets, values, printed) for claim in own]
-    order = {claim.name: k for k, claim in enumerate(study.claims)}
-    comparisons = pd.concat(found).sort_values("claim", key=lambda names: names.map(order), kind="stable")
-    protocol = study.protocol
-    remarks = [f"{'Reduced protocol' if protocol.reduced else 'Protocol'} {protocol.name}."]
-    if simulated:
-        names = ", ".join(simulated)
-        remarks.append(f"Simulated raw files ({names}): these are not results on real recordings.")
-    print(*claims.render(comparisons, remarks, options.out), sep="\n")
+            found[table] = toy_tables.evidence(study, options.runs)
+            continue
+        selected = read_selected(given[table], table, study.layout(table)) if table in given else None
+        found[table] = claims.evidence(study, table, selected, options.runs)
+    print(*claims.render(*claims.check(study, found), options.out), sep="\n")
 
 
 def _files(given: list[Path] | None, tables: Iterable[str]) -> list[Path]:

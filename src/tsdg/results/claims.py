@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,9 +13,11 @@ from scipy import stats
 from tsdg.data import paper
 from tsdg.files import write_text
 from tsdg.results.latex import document, escape, ruled
+from tsdg.results.measures import COLUMNS, measured
 from tsdg.results.tables import write
 from tsdg.study.claims import Claim, measure
 from tsdg.study.layout import Layout
+from tsdg.study.study import Study
 
 HOLDS, NOT_SHOWN, CONTRADICTED, NOT_RUN = "holds", "not shown", "contradicted", "not run"
 LEVEL = 0.95
@@ -27,6 +29,54 @@ RULE = (
     "claim's side is better. Nothing is corrected for the number of claims."
 )
 Printed = Mapping[tuple[str, str, str, str], float]  # the paper's, by data set, row, target and metric
+
+
+class Evidence(NamedTuple):
+    """What claims about a table are checked by.
+
+    Attributes
+    ----------
+    targets : {data set: targets}
+    values : DataFrame
+        See `tsdg.results.measures.measured`.
+    printed : mapping
+        See `printed_by_paper`.
+    simulated : tuple of str
+        Data sets whose raw files are.
+    """
+
+    targets: Mapping[str, Sequence[str]]
+    values: pd.DataFrame
+    printed: Printed
+    simulated: tuple[str, ...] = ()
+
+
+def evidence(study: Study, table: str, selected: pd.DataFrame | None, runs: str | Path) -> Evidence:
+    """Of a table's selected runs, whose records lie in the folder `runs`; without them nothing is run."""
+    layout = study.layout(table)
+    targets = {panel.dataset: panel.targets for panel in layout.panels}
+    printed = printed_by_paper(layout)
+    if selected is None:
+        return Evidence(targets, pd.DataFrame(columns=list(COLUMNS)), printed)
+    metrics = [metric for claim in study.claims if claim.table == table for metric in claim.metrics]
+    metadata = {dataset: study.dataset(dataset)["domains"] for dataset in targets}
+    simulated = selected.loc[selected["simulated"].fillna(False), "dataset"].unique()
+    values = measured(selected, layout, metrics, metadata, runs)
+    return Evidence(targets, values, printed, tuple(simulated))
+
+
+def check(study: Study, found: Mapping[str, Evidence]) -> tuple[pd.DataFrame, list[str]]:
+    """The comparisons of all claims, given the evidence of each table, and what must be said of its runs."""
+    comparisons = pd.concat(
+        evaluate(claim, there.targets, there.values, there.printed)
+        for claim in study.claims
+        for there in [found[claim.table]]
+    )
+    protocol = study.protocol
+    remarks = [f"{'Reduced protocol' if protocol.reduced else 'Protocol'} {protocol.name}."]
+    if names := dict.fromkeys(name for there in found.values() for name in there.simulated):
+        remarks.append(f"Simulated raw files ({', '.join(names)}): these are not results on real recordings.")
+    return comparisons, remarks
 
 
 def printed_by_paper(layout: Layout) -> dict[tuple[str, str, str, str], float]:
@@ -162,13 +212,13 @@ def _line(part: pd.DataFrame) -> list[str]:
     else:
         known = part.dropna(subset=["paper_difference"])
         beyond = int((known["paper_difference"].round(6) > known["margin"]).sum())
-        printed = f"{beyond} of {len(known)}" if len(known) else ""
+        printed = f"holds in {beyond} of {len(known)}" if len(known) else ""
         counts = part["status"].value_counts()
-        here = ", ".join(f"{counts[name]} {name}" for name in _ORDER if name in counts)
+        here = ", ".join(f"{name} in {counts[name]}" for name in _STATUSES if name in counts)
     return [first["says"], by, printed, here, first["claim_status"]]
 
 
-_ORDER = (HOLDS, NOT_SHOWN, CONTRADICTED, NOT_RUN)
+_STATUSES = (HOLDS, NOT_SHOWN, CONTRADICTED, NOT_RUN)
 
 
 def _numbers(comparison: Any) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from scipy.stats import spearmanr
 from tsdg.data import paper
 from tsdg.data.toy import CYCLES, DOMAINS, LENGTH, NAME, SOURCES, TARGET
 from tsdg.errors import InputError
+from tsdg.results.claims import Evidence
 from tsdg.results.latex import document, escape, ruled
 from tsdg.results.measures import COLUMNS
 from tsdg.results.tables import write
@@ -129,6 +130,11 @@ def _beside(table: pd.DataFrame, name: str) -> pd.DataFrame:
         for line in table.itertuples()
     ]
     return table.assign(paper=[printed.get(key) for key in keys])
+
+
+def evidence(study: Study, folder: str | Path) -> Evidence:
+    """What claims about the toy study are checked by."""
+    return Evidence({NAME: [*SOURCES, TARGET]}, measured(runs(study, folder)), printed())
 
 
 def measured(table: pd.DataFrame) -> pd.DataFrame:
