@@ -294,6 +294,14 @@ def test_a_change_trains_again_what_it_changes_alone(params):
     )
 
 
+def test_a_table_is_selected_again_whenever_its_readers_would_refuse_what_is_there(params):
+    def under(*overrides):
+        return Workflow(Study(params, overrides)).table_settings("tiny")
+
+    assert under("checkpoint=best") != under() != under("datasets.tiny.raw=elsewhere")
+    assert under("protocols.small.seeds=3") != under() == under("variants.vrex.hparams={lambda: 7}")
+
+
 # ---------------------------------------------------------------------------------------------- results
 
 

@@ -26,6 +26,7 @@ from tsdg.results.about.hyperparameters import hyperparameters
 from tsdg.results.document import LATEX
 from tsdg.runs.fingerprint import functions_fingerprint
 from tsdg.runs.recipe import Recipes
+from tsdg.study import settings
 from tsdg.study.jobs import TrainingRule, training_rules
 from tsdg.study.layout import text
 from tsdg.study.names import TOY_FIGURES, TOY_TABLES
@@ -410,6 +411,11 @@ class Workflow:
         """What a table lacks of records: Snakemake alone would not miss them where the table is there."""
         absent = [path for path in self.table_records(table) if not Path(path).exists()]
         return f"{len(absent)} records are missing, the first {absent[0]}" if absent else ""
+
+    def table_settings(self, table: str) -> str:
+        """What a table's runs are selected under, which the commands that read them compare."""
+        hashes = settings.of_table(self.study, table)
+        return json.dumps({"/".join(pair): value for pair, value in hashes.items()}, sort_keys=True)
 
     def table_layout(self, table: str) -> str:
         """All that decides how a table looks."""

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -287,6 +288,37 @@ def test_a_table_of_runs_that_are_not_there_says_so(tsdg, project):
     assert tsdg("select", "tiny", "--out", "s.csv")[0] == 0
     assert tsdg("table", "tiny", "--selected", "s.csv", "--out", "t")[0] == 0
     assert "Missing runs: ERM (all), Ours (learned) (all)." in (project / "t/tiny.tex").read_text()
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "iterations=500", "seeds=2", "draws=3", "checkpoint=best", "training.batch_size=4",
+        "datasets.tiny.split=blocked", "datasets.tiny.raw=elsewhere",
+        "datasets.tiny.prepare={preset: published}",
+        "variants.erm.augment=true",
+    ],
+)  # fmt: skip
+def test_selected_runs_are_not_shown_under_other_settings(tsdg, project, setting):
+    assert tsdg("select", "tiny")[0] == 0
+    for command in ("table tiny", "figure tiny", "figure gains", "ranking", "summary tiny"):
+        code, out, err = tsdg(*command.split(), "--set", setting)
+        assert (code, out, len(err)) == (2, [], 1)
+        assert "tiny.csv: the runs of variant erm on tiny were selected under other settings" in err[0]
+        assert re.search(r"`tsdg select tiny --set \S", err[0])
+    assert tsdg("select", "tiny", "--set", setting)[0] == 0
+    assert tsdg("table", "tiny", "--set", setting)[0] == 0
+
+
+def test_selected_runs_stay_those_of_a_study_that_only_calls_things_otherwise(tsdg, project):
+    assert tsdg("select", "tiny")[0] == 0
+    same = (
+        "tables.tiny.caption=Other.", "variants.erm.label=Other", "device=auto", "runs_per_job=3",
+        "tables.tiny.targets=[A]", "protocol=named",
+        "protocols.named={seeds: 1, draws: fixed, iterations: 6, evaluate_every: 6}",
+    )  # fmt: skip
+    code, _, err = tsdg("table", "tiny", *(word for setting in same for word in ("--set", setting)))
+    assert (code, err) == (0, [])
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,9 @@ rule select:
     conda:
         "../../environment.yml"
     params:
-        checkpoint=study.params["checkpoint"],
         code=code("select"),
         gaps=ask(flow.table_gaps),
+        settings=ask(flow.table_settings),
         study=study_file,
     shell:
         "tsdg select {wildcards.table} --params {params.study} --runs results/runs --out {output.selected} > {log} 2>&1"

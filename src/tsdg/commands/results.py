@@ -114,6 +114,7 @@ def _select(options: argparse.Namespace) -> None:
     from tsdg.results.selected import write_csv
     from tsdg.results.selection import select
     from tsdg.runs.current import CurrentRecords
+    from tsdg.study import settings
 
     study = load_study(options)
     out = options.out or SELECTED / f"{options.table}.csv"
@@ -124,6 +125,7 @@ def _select(options: argparse.Namespace) -> None:
         options.runs,
         checkpoint=study.params["checkpoint"],
         current=current.current,
+        settings=settings.of_table(study, options.table),
     )
     write_csv(selected, out)
     chosen = selected[selected["rule"] == "per_seed"]
@@ -145,32 +147,29 @@ def _of_study(options: argparse.Namespace) -> str:
 
 
 def _table(options: argparse.Namespace) -> None:
-    from tsdg.results.selected import read_selected
     from tsdg.results.tables import render
 
     study = load_study(options)
     layout = study.layout(options.table)
     path = options.selected or SELECTED / f"{options.table}.csv"
-    selected = read_selected(path, options.table, layout)
-    print(*render(options.table, selected, layout, options.out), sep="\n")
+    print(*render(options.table, _runs(options, study, options.table, path), layout, options.out), sep="\n")
 
 
 def _figure(options: argparse.Namespace) -> None:
     from tsdg.results import figures
-    from tsdg.results.selected import read_selected
 
     study, name = load_study(options), options.figure
     if name in study.figures:
         files = _files(options.selected, study.figures[name]["tables"])
         figure = study.figure(name, [path.stem for path in files])
-        selected, draw = _selected(study, files), figures.DRAW[figure.kind]
+        selected, draw = _joined(options, study, files), figures.DRAW[figure.kind]
         made = draw(selected, figure.layout, options.runs, options.out, name, **figure.options)
     elif name in study.tables:
         files = _files(options.selected, [name])
         if len(files) > 1:
             raise InputError(f"{name}: the figure of a table is drawn of one file of selected runs")
-        layout = study.layout(name)
-        made = figures.accuracy_by_target(read_selected(files[0], name, layout), layout, options.out, name)
+        selected = _runs(options, study, name, files[0])
+        made = figures.accuracy_by_target(selected, study.layout(name), options.out, name)
     else:
         known = dict.fromkeys([*study.tables, *study.figures])
         raise InputError(
@@ -187,7 +186,7 @@ def _ranking(options: argparse.Namespace) -> None:
     study = load_study(options)
     files = _files(options.selected, study.params.get("ranking", {}).get("tables", []))
     tables = study.ranking([path.stem for path in files])
-    layout, selected = tables.layout, _selected(study, files)
+    layout, selected = tables.layout, _joined(options, study, files)
     metric = METRICS[layout.panels[0].metrics[0]]  # of all, more is better or less
     ranked = ranking.rank(ranking.block_values(selected, layout), higher_is_better=metric.higher_is_better)
     text = ranking.describe(ranked, selected, layout, without=tables.without, dropped=tables.dropped)
@@ -198,7 +197,6 @@ def _ranking(options: argparse.Namespace) -> None:
 def _claims(options: argparse.Namespace) -> None:
     from tsdg.data import toy
     from tsdg.results import claims
-    from tsdg.results.selected import read_selected
     from tsdg.toy import tables as toy_tables
 
     study = load_study(options)
@@ -214,7 +212,7 @@ def _claims(options: argparse.Namespace) -> None:
         if table == toy.NAME:
             found[table] = toy_tables.evidence(study, options.runs)
             continue
-        selected = read_selected(given[table], table, study.layout(table)) if table in given else None
+        selected = _runs(options, study, table, given[table]) if table in given else None
         found[table] = claims.evidence(study, table, selected, options.runs)
     print(*claims.render(*claims.check(study, found), options.out), sep="\n")
 
@@ -227,11 +225,21 @@ def _files(given: list[Path] | None, tables: Iterable[str]) -> list[Path]:
     return given or [SELECTED / f"{table}.csv" for table in tables]
 
 
-def _selected(study: Study, files: Iterable[Path]) -> pd.DataFrame:
-    """Selected runs of several tables, each in a file that is called as it."""
-    from tsdg.results.selected import joined_runs, read_selected
+def _runs(options: argparse.Namespace, study: Study, table: str, path: Path) -> pd.DataFrame:
+    """The selected runs of a table as the study has it."""
+    from tsdg.results.selected import read_selected
+    from tsdg.study import settings
 
-    return joined_runs([read_selected(path, path.stem, study.layout(path.stem)) for path in files])
+    place = "" if path == SELECTED / f"{table}.csv" else f" --out {shlex.quote(str(path))}"
+    select = f"tsdg select {table}{_of_study(options)}{place}"
+    return read_selected(path, table, study.layout(table), settings.of_table(study, table), select)
+
+
+def _joined(options: argparse.Namespace, study: Study, files: Iterable[Path]) -> pd.DataFrame:
+    """Selected runs of several tables, each in a file that is called as it."""
+    from tsdg.results.selected import joined_runs
+
+    return joined_runs([_runs(options, study, path.stem, path) for path in files])
 
 
 def _document(options: argparse.Namespace) -> None:
@@ -255,12 +263,11 @@ def _pdf(options: argparse.Namespace) -> None:
 
 def _summary(options: argparse.Namespace) -> None:
     from tsdg.results.averages import averages, write
-    from tsdg.results.selected import read_selected
 
     study = load_study(options)
     layouts = {table: study.layout(table) for table in options.tables}
     rows = {
-        table: averages(read_selected(options.selected / f"{table}.csv", table, layout), layout)
+        table: averages(_runs(options, study, table, options.selected / f"{table}.csv"), layout)
         for table, layout in layouts.items()
     }
     print(*write(rows, options.out), sep="\n")

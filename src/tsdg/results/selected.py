@@ -1,7 +1,7 @@
 """The table of selected runs: its columns, its file, and what of it a layout shows."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -28,6 +28,7 @@ TYPES = {
     "draws_diverged": "int64",
     "protocol": "str",
     "simulated": "boolean",
+    "settings": "str",
     "record": "str",
 }
 COLUMNS = tuple(TYPES)
@@ -84,24 +85,45 @@ def read_csv(path: str | Path) -> pd.DataFrame:
     return selected
 
 
-def read_selected(path: str | Path, table: str, layout: Layout) -> pd.DataFrame:
-    """Selected runs of a table, from the file that `tsdg select` made of it.
+def read_selected(
+    path: str | Path, table: str, layout: Layout, settings: Mapping[tuple[str, str], str], select: str
+) -> pd.DataFrame:
+    """Read the selected runs of a table.
+
+    Parameters
+    ----------
+    path
+        What `write_csv` wrote.
+    table
+    layout
+        The table as it is shown.
+    settings
+        What its runs must have been selected under, see `tsdg.study.settings.of_table`.
+    select
+        The command that selects them.
 
     Raises
     ------
     InputError
-        The file is absent or damaged, or lacks what the layout shows: even runs without a record have a row.
+        The file is none of the table as the study has it now.
     """
     selected = read_csv(path)
-    found = set(zip(selected["dataset"], selected["variant"], selected["target"], strict=True))
+    under = zip(selected["dataset"], selected["variant"], selected["settings"], strict=True)
+    for dataset, variant, found in dict.fromkeys(under):
+        if settings.get((dataset, variant), found) != found:
+            raise InputError(
+                f"{path}: the runs of variant {variant} on {dataset} were selected under other settings than "
+                f"the study has now; `{select}` chooses among what is trained under these, and Snakemake "
+                "trains the rest"
+            )
+    there = set(zip(selected["dataset"], selected["variant"], selected["target"], strict=True))
     for panel in layout.panels:
         for variant in layout.rows:
             for target in panel.targets:
-                if (panel.dataset, variant, target) not in found:
+                if (panel.dataset, variant, target) not in there:
                     raise InputError(
                         f"{path}: not of table {table} as params.yaml has it: no row is of data set "
-                        f"{panel.dataset}, variant {variant}, target {target}; make it with "
-                        f"`tsdg select {table}`"
+                        f"{panel.dataset}, variant {variant}, target {target}; make it with `{select}`"
                     )
     return selected
 

@@ -13,11 +13,12 @@ Ties go to the lower draw number ("fixed" before numbers). A diverged run ranks 
 where every draw diverged, and then has no metrics.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import fsum
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 import pandas as pd
@@ -50,6 +51,7 @@ def select(
     *,
     checkpoint: Literal["last", "best"] = "last",
     current: Callable[[Run, Record], bool] = lambda run, record: True,
+    settings: Mapping[tuple[str, str], str] = MappingProxyType({}),
 ) -> pd.DataFrame:
     """Apply both rules to the records found of the expected runs.
 
@@ -65,6 +67,8 @@ def select(
     current
         Whether a run's record counts. One that does not, such as one of settings that have changed since, is
         as good as absent.
+    settings
+        What the runs of a data set and variant are selected under, see `tsdg.study.settings.of_table`.
 
     Returns
     -------
@@ -94,8 +98,9 @@ def select(
             seed_found = [o for o in found if o.run.seed == seed]
             best = min(seed_found, key=_rank, default=None)
             same = next((o for o in seed_found if o.run.draw == shared), None)
-            rows.append(_row("per_seed", seed_runs, seed_found, best))
-            rows.append(_row("shared", seed_runs, seed_found, same))
+            under = settings.get((seed_runs[0].dataset, seed_runs[0].variant), "")
+            rows.append(_row("per_seed", under, seed_runs, seed_found, best))
+            rows.append(_row("shared", under, seed_runs, seed_found, same))
     return in_order(pd.DataFrame(rows, columns=list(COLUMNS)).astype(TYPES))
 
 
@@ -151,7 +156,7 @@ def _check_alike(found: Sequence[_Outcome], folder: Path) -> None:
 
 
 def _row(
-    rule: str, runs: Sequence[Run], found: Sequence[_Outcome], chosen: _Outcome | None
+    rule: str, settings: str, runs: Sequence[Run], found: Sequence[_Outcome], chosen: _Outcome | None
 ) -> dict[str, Any]:
     run = runs[0]
     row = {
@@ -169,6 +174,7 @@ def _row(
         "draws_diverged": sum(not o.finished for o in found),
         "protocol": "",
         "simulated": None,
+        "settings": settings,
         "record": "",
     }
     if chosen is None:
