@@ -22,6 +22,7 @@ from tsdg.data.kinds import KINDS, Kind
 from tsdg.errors import InputError
 from tsdg.files import write_text
 from tsdg.methods import estimators
+from tsdg.results.about.augmentations import augmentations
 from tsdg.results.about.hyperparameters import hyperparameters
 from tsdg.results.document import LATEX
 from tsdg.runs.fingerprint import functions_fingerprint
@@ -29,7 +30,7 @@ from tsdg.runs.recipe import Recipes
 from tsdg.study import settings
 from tsdg.study.jobs import TrainingRule, training_rules
 from tsdg.study.layout import text
-from tsdg.study.names import TOY_FIGURES, TOY_TABLES
+from tsdg.study.names import DATASET_TABLES, TOY_FIGURES, TOY_TABLES
 from tsdg.study.params import Tree, read, value_of
 from tsdg.study.run import RECORDS, Run, parse_run_path, run_path, target_of
 from tsdg.study.study import Study
@@ -56,9 +57,9 @@ CODE = {
     ),
     "document": ("results.document:write",),
     "pdf": ("results.document:compiled",),
-    "datasets": ("results.about.datasets:render",),
+    "datasets": ("results.about.datasets:render", "results.about.domains:render"),
     "networks": ("results.about.networks:render",),
-    "hyperparameter": ("results.about.hyperparameters:render",),
+    "hyperparameter": ("results.about.hyperparameters:render", "results.about.augmentations:render"),
     "toy": (
         *(f"toy.tables:{name}" for name in TOY_TABLES),
         *(f"toy.figures:{name}" for name in TOY_FIGURES),
@@ -480,8 +481,9 @@ class Workflow:
         return text([self.study.claims, layouts])
 
     def hparams(self) -> str:
-        """The hyperparameters of every variant and draw, and of every method."""
-        return self.study.hparams_table().to_csv(index=False) + hyperparameters().to_csv(index=False)
+        """The hyperparameters of every variant and draw, and of every method; the augmentations."""
+        tables = self.study.hparams_table(), hyperparameters(), augmentations(self.study)
+        return "".join(table.to_csv(index=False) for table in tables)
 
     @property
     def tabled_datasets(self) -> list[str]:
@@ -495,7 +497,7 @@ class Workflow:
         absent = {table for table in self.study.tables if table not in self.tables_at_hand}
         absent |= set() if self.ranked_tables else {"ranking"}
         absent |= set() if self.claimed_tables or self.claimed_toy_records else {"claims"}
-        absent |= set() if self.tabled_datasets else {"datasets", "datasets_samplesize"}
+        absent |= set() if self.tabled_datasets else set(DATASET_TABLES)
         return [name for name in self.study.document() if name not in absent]
 
     def table_number(self, table: str) -> str:

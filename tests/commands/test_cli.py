@@ -280,7 +280,10 @@ def test_from_runs_to_the_table(tsdg, project):
     assert (code, len(out)) == (0, 4)
     code, out, err = tsdg("document")
     assert (code, out) == (0, ["results/tables/all.tex"])
-    assert "left out: datasets, datasets_samplesize, networks, hyperparameter" in err[0]
+    assert (
+        "left out: datasets, domain_attributes, datasets_samplesize, augmentations, networks, hyperparameter"
+        in err[0]
+    )
     assert (project / out[0]).read_text().count(r"\begin{table}") == 2  # the table and the ranking
 
 

@@ -111,6 +111,10 @@ def test_files(toy_study, runs, tmp_path):
     assert printed["ours", "B", "divergence"] == 0.608
     assert printed["ours", "mean", "target_risk"] == 0.111
     assert printed["erm"].isna().all()
+    text = (tmp_path / "toy_attributes.tex").read_text()
+    assert (
+        "signal & Noise s.d. 2 & Noise s.d. 4 \\\\\n\\midrule\n1 & A & B \\\\\n1 and 2 & C & D \\\\" in text
+    )
     attributes = pd.read_csv(tmp_path / "toy_attributes.csv").set_index("domain")
     assert attributes["noise_std"].to_dict() == {"A": 2, "B": 4, "C": 2, "D": 4}
     assert attributes["samples"].to_dict() == {"A": 400, "B": 400, "C": 400, "D": 1200}

@@ -19,6 +19,14 @@ rule hyperparameter:
         ),
         body="results/tables/hyperparameter.body.tex",
         csv="results/tables/hyperparameter.csv",
+        augmentations=report(
+            "results/tables/augmentations.tex",
+            caption="../report/augmentations.rst",
+            category="1 Tables",
+            labels=table_labels("augmentations", "LaTeX"),
+        ),
+        augmentations_body="results/tables/augmentations.body.tex",
+        augmentations_csv="results/tables/augmentations.csv",
         draws="results/hparams.csv",
     log:
         "logs/table/hyperparameter.log",
@@ -49,6 +57,14 @@ if flow.tabled_datasets:
             ),
             about_body="results/tables/datasets.body.tex",
             about_csv="results/tables/datasets.csv",
+            domains=report(
+                "results/tables/domain_attributes.tex",
+                caption="../report/datasets.rst",
+                category="1 Tables",
+                labels=table_labels("domain_attributes", "LaTeX"),
+            ),
+            domains_body="results/tables/domain_attributes.body.tex",
+            domains_csv="results/tables/domain_attributes.csv",
             samples=report(
                 "results/tables/datasets_samplesize.tex",
                 caption="../report/datasets.rst",

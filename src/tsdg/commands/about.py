@@ -17,14 +17,16 @@ def add(commands: Commands) -> None:
     hparams = command(commands, "hparams", _hparams, "list the hyperparameters of every draw", study=True)
     hparams.add_argument("--out", type=Path, default=Path("results/hparams.csv"))
     hparams.add_argument(
-        "--tables", type=Path, help="also write hyperparameter.tex and .csv into this folder"
+        "--tables",
+        type=Path,
+        help="also write hyperparameter and augmentations, .tex and .csv, into this folder",
     )
 
 
 def _datasets(options: argparse.Namespace) -> None:
-    from tsdg.results.about.datasets import render
+    from tsdg.results.about import datasets, domains
 
-    print(*render(options.data, options.out), sep="\n")
+    print(*datasets.render(options.data, options.out), *domains.render(options.data, options.out), sep="\n")
 
 
 def _networks(options: argparse.Namespace) -> None:
@@ -34,10 +36,11 @@ def _networks(options: argparse.Namespace) -> None:
 
 
 def _hparams(options: argparse.Namespace) -> None:
-    table = load_study(options).hparams_table()
-    write_text(options.out, table.to_csv(index=False, lineterminator="\n"))
+    study = load_study(options)
+    write_text(options.out, study.hparams_table().to_csv(index=False, lineterminator="\n"))
     print(options.out)
     if options.tables:
-        from tsdg.results.about.hyperparameters import render
+        from tsdg.results.about import augmentations, hyperparameters
 
-        print(*render(options.tables), sep="\n")
+        written = hyperparameters.render(options.tables) + augmentations.render(study, options.tables)
+        print(*written, sep="\n")

@@ -17,6 +17,8 @@ _ESCAPES = str.maketrans(
         "†": r"$^\dagger$",
         "λ": r"$\lambda$",
         "ξ": r"$\xi$",
+        "μ": r"$\mu$",
+        "σ": r"$\sigma$",
         "γ": r"$\gamma$",
         "±": r"$\pm$",
         "×": r"$\times$",

@@ -235,16 +235,22 @@ def toy_attributes(study: Study, runs_folder: str | Path, out: str | Path) -> li
             for name, domain in DOMAINS.items()
         ]
     )
-    heads = ["Domain", "Role", "Samples", "Noise s.d.", "Channel 1", "Ch. 2, sawtooth", "Ch. 2, square"]
+    sources = ", ".join(f"{name} {DOMAINS[name].samples}" for name in SOURCES)
     caption = (
-        f"The domains of the toy study: windows of {LENGTH} steps and two channels, half of them of each "
-        f"class. Waves have amplitude 1 and 1/{1 / CYCLES[0]:.0f} to {CYCLES[1]:.0f} cycles a window."
+        "The domains of the toy study, by the channels that show the class and the standard deviation of the "
+        f"noise on the wave: windows of {LENGTH} steps and two channels, half of each class (sources "
+        f"{sources}; target {TARGET} {DOMAINS[TARGET].samples}). Channel 1 has the class's wave, sawtooth or "
+        "square; channel 2 standard normal noise or, of squares where it shows the class, the square wave. "
+        f"Waves have amplitude 1 and 1/{1 / CYCLES[0]:.0f} to {CYCLES[1]:.0f} cycles a window."
     )
+    noises = sorted({domain.noise for domain in DOMAINS.values()})
     lines = [
-        [escape(f"{value:g}" if isinstance(value, float) else str(value)) for value in domain]
-        for domain in table.itertuples(index=False)
-    ]
-    return _write("toy_attributes", table, caption, heads, [lines], out, "llrrlll")
+        [channels, *(", ".join(n for n, d in DOMAINS.items() if (d.second, d.noise) == (second, noise))
+                     for noise in noises)]
+        for second, channels in ((False, "1"), (True, "1 and 2"))
+    ]  # fmt: skip
+    heads = ["Channel with signal", *(f"Noise s.d. {noise:g}" for noise in noises)]
+    return _write("toy_attributes", table, caption, heads, [lines], out, "l" + "c" * len(noises))
 
 
 def target_risk(study: Study, runs_folder: str | Path, out: str | Path) -> list[Path]:

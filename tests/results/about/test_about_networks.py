@@ -51,4 +51,8 @@ def test_what_happens_between_layers_is_told():
 def test_files(tmp_path):
     paths = render(tmp_path)
     assert [path.name for path in paths] == ["networks.csv", "networks.tex"]
-    assert r"8 $\times$ 2018" in paths[1].read_text()
+    first = next(line for line in paths[1].read_text().splitlines() if line.startswith("Bearings &"))
+    assert first == (
+        r"Bearings & Convolution, 8 filters of 64, stride 2, padding 1, Batch normalization, LeakyReLU & "
+        r"8 $\times$ 2018 & 536 \\"
+    )

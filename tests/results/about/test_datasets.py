@@ -1,11 +1,14 @@
 """Tables of the data sets: counts beside the paper's where these are known."""
 
+import json
+
 import pandas as pd
 import pytest
 
 from tsdg.data.mimic3.simulate import simulate
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
+from tsdg.results.about import domains as domain_table
 from tsdg.results.about.datasets import render
 
 
@@ -31,8 +34,36 @@ def test_tables_from_cards(tmp_path, tiny_folder):
     assert counts[counts["dataset"] == "tiny"]["paper"].isna().all()
     text = paths[3].read_text()
     assert "Simulated raw files: MIMIC-III." in text
-    assert f"MIMIC-III & survived & {card['counts']['A']['survived']} (164)" in text
-    assert [len(line.split("&")) for line in text.splitlines() if "&" in line] == [6] * 5
+    rows = [line.removesuffix(r" \\").split(" & ") for line in text.splitlines() if "&" in line]
+    of_mimic = next(k for k, row in enumerate(rows) if row[0] == "MIMIC-III")
+    labels = [label for label in rows[of_mimic][1:] if label]
+    assert set(labels) == {"died", "survived"}
+    assert rows[of_mimic + 1][:3] == ["A", *(f"{card['counts']['A'][label]} (164)" for label in labels)]
+    assert len({len(row) for row in rows}) == 1
+
+
+def test_domains_stand_where_their_two_attributes_meet(tmp_path):
+    domains = {
+        "two": {name: {"user": user, "model": model} for name, (user, model) in
+                {"A": "ax", "B": "ay", "C": "bx", "D": "bx"}.items()},
+        "one": {"P": {"age": 30}, "Q": {}},
+    }  # fmt: skip
+    for name, of in domains.items():
+        (tmp_path / name).mkdir()
+        card = {
+            "domains": of,
+            "classes": [],
+            "channels": [],
+            "window": {"length": 1, "stride": 1},
+            "counts": {},
+        }
+        (tmp_path / name / "card.json").write_text(json.dumps(card))
+    csv, tex = domain_table.render([tmp_path / "two", tmp_path / "one"], tmp_path)
+    text = tex.read_text()
+    assert r"two, user & model x & model y \\" in text
+    assert "a & A & B \\\\\nb & C, D &  \\\\\n" in text
+    assert "P & 30 &  \\\\\nQ &  &  \\\\\n" in text
+    assert len(pd.read_csv(csv)) == 9
 
 
 @pytest.mark.parametrize("card", [None, "[]", '{"domains": {}}', '"x"', '{"domains": 3}'])

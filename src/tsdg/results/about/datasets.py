@@ -10,7 +10,7 @@ import pandas as pd
 from tsdg.data import paper
 from tsdg.data.kinds import KINDS
 from tsdg.errors import InputError
-from tsdg.results.latex import document, escape, ruled
+from tsdg.results.latex import document, escape, row, ruled
 from tsdg.results.tables import write
 
 Cards = dict[str, dict[str, Any]]  # by data set
@@ -67,14 +67,14 @@ def render(folders: Iterable[str | Path], out: str | Path) -> list[Path]:
     """Write ``datasets`` and ``datasets_samplesize``, each as csv and tex; return their paths."""
     cards = read_cards(folders)
     about, counts = datasets(cards), samples(cards)
-    simulated = [_title(name) for name, card in cards.items() if card.get("simulated")]
+    simulated = [title(name) for name, card in cards.items() if card.get("simulated")]
     note = f" Simulated raw files: {', '.join(simulated)}." if simulated else ""
 
     heads = ["Data set", "Domains", "Classes", "Channels", "Window", "Stride", "Windows"]
     rows = []
     for line in about.itertuples():
         cells = (line.domains, line.classes, line.channels, line.window, line.stride, line.windows)
-        rows.append([escape(_title(line.dataset)), *(f"{cell:,}" for cell in cells)])
+        rows.append([escape(title(line.dataset)), *(f"{cell:,}" for cell in cells)])
     text = document("datasets", CAPTION + note, "lrrrrrr", ruled(heads, [rows]))
     paths = write("datasets", about, text, out)
     text = _samples_latex(counts, SAMPLES_CAPTION + note)
@@ -82,24 +82,26 @@ def render(folders: Iterable[str | Path], out: str | Path) -> list[Path]:
 
 
 def _samples_latex(counts: pd.DataFrame, text: str) -> str:
-    """A row each data set and class, a column each letter of a domain, which each data set has its own."""
-    domains = list(dict.fromkeys(counts["domain"]))
-    blocks = []
+    """Of each data set a row a domain and a column a class, as the paper has HHAR's."""
+    width = counts.groupby("dataset")["class"].nunique().max()
+    lines = [r"\toprule"]
     for dataset, part in counts.groupby("dataset", sort=False):
-        rows: list[list[str]] = []
-        for label, of_class in part.groupby("class", sort=False):
-            cells = {line.domain: _cell(line) for line in of_class.itertuples()}
-            title = "" if rows else escape(_title(str(dataset)))
-            rows.append([title, escape(str(label)), *(cells.get(domain, "") for domain in domains)])
-        blocks.append(rows)
-    lines = ruled(["Data set", "Class", *domains], blocks)
-    return document("datasets_samplesize", text, "ll" + "r" * len(domains), lines)
+        labels = list(dict.fromkeys(part["class"]))
+        rest = [""] * (width - len(labels))
+        lines += [r"\midrule"] if len(lines) > 1 else []
+        lines.append(row([escape(cell) for cell in (title(str(dataset)), *map(str, labels), *rest)]))
+        lines.append(rf"\cmidrule(r){{1-{1 + len(labels)}}}")
+        for domain, of_domain in part.groupby("domain", sort=False):
+            cells = dict(zip(of_domain["class"], map(_cell, of_domain.itertuples()), strict=True))
+            lines.append(row([escape(str(domain)), *(cells.get(label, "") for label in labels), *rest]))
+    lines.append(r"\bottomrule")
+    return document("datasets_samplesize", text, "l" + "r" * width, lines)
 
 
 def _cell(line: Any) -> str:
     return f"{line.windows}" if pd.isna(line.paper) else f"{line.windows} ({line.paper})"
 
 
-def _title(name: str) -> str:
-    """A data set called by its kind has that one's title."""
+def title(name: str) -> str:
+    """How a data set is printed: one called by its kind has that one's title."""
     return (name in KINDS and KINDS[name].title) or name

@@ -10,10 +10,25 @@ from tsdg import methods
 from tsdg.results.latex import document, escape, ruled
 from tsdg.results.tables import write
 
-SYMBOLS = {"lambda": "λ", "xi": "ξ"}
+WORDS = {  # a plug-in's hyperparameters have their own names
+    "lambda": "weight of the term beside cross-entropy, λ",
+    "annealing": "iterations before the penalty has this weight",
+    "eta": "step size of the domains' weights",
+    "alpha": "both parameters of the beta distribution",
+    "beta": "weight of the meta-test loss",
+    "a": "weight of the old in the moving average of embeddings",
+    "p": "share of features that are dropped",
+    "b": "share of samples whose features are dropped",
+    "discriminator_lr": "learning rate of the discriminator",
+    "discriminator_weight_decay": "weight decay of the discriminator",
+    "beta1": "first-moment decay of Adam",
+    "discriminator_steps": "steps of the discriminator for one of the features",
+    "gradient_penalty": "weight of the gradient penalty",
+    "xi": "ξ of the radial basis function",
+}
 CAPTION = (
-    "Hyperparameters of every method: the value of the draw named fixed, and the distribution of a random "
-    "search. U is the uniform distribution, braces a choice."
+    "Hyperparameters of every method, and the distribution that a random search draws from. U is the uniform "
+    "distribution, braces a choice. The values of the draw named fixed are in the csv file."
 )
 
 
@@ -38,6 +53,7 @@ def hyperparameters(names: Iterable[str] | None = None) -> pd.DataFrame:
 def _mathematics(search: str) -> str:
     """A distribution's text as LaTeX: ``floor(10^U(0, 4))`` becomes a floor of a power."""
     text = re.sub(r"\^(U\([^)]*\))", r"^{\1}", search.replace("{", r"\{").replace("}", r"\}"))
+    text = re.sub(r"\b1e-0?(\d+)", r"10^{-\1}", text)
     text = re.sub(r"floor\((.*)\)$", r"\\lfloor \1 \\rfloor", text)
     return f"${text}$" if text else ""
 
@@ -48,8 +64,7 @@ def render(folder: str | Path) -> list[Path]:
     rows = []
     for i, line in enumerate(table.itertuples()):
         first = i == 0 or table["method"][i - 1] != line.method
-        name = SYMBOLS.get(line.hyperparameter, line.hyperparameter.replace("_", " "))
-        shown = [line.method, line.batch_normalization] if first else ["", ""]
-        rows.append([*(escape(cell) for cell in (*shown, name, line.fixed)), _mathematics(line.search)])
-    lines = ruled(["Method", "Batch norm.", "Hyperparameter", "Fixed", "Random search"], [rows])
-    return write("hyperparameter", table, document("hyperparameter", CAPTION, "lllll", lines), folder)
+        name = WORDS.get(line.hyperparameter, line.hyperparameter.replace("_", " "))
+        rows.append([escape(line.method) if first else "", escape(name or "none"), _mathematics(line.search)])
+    lines = ruled(["Method", "Hyperparameter", "Distribution"], [rows])
+    return write("hyperparameter", table, document("hyperparameter", CAPTION, "lll", lines), folder)

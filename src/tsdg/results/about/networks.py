@@ -22,11 +22,12 @@ DATASETS = {  # and that of the rows whose input is a spectrum, see params.yaml
     **PAPER,
     "Bearings, spectrum": PAPER["Bearings"]._replace(input="spectrum"),
 }
+NORMALIZED, LEAKY, RELU = "Batch normalization, LeakyReLU", "LeakyReLU", "ReLU"
 CAPTION = "Networks: layers with their output for one window (channels x time steps) and their parameters."
 
 
 def architectures() -> pd.DataFrame:
-    """One row a layer: dataset, backbone, layer, output, parameters."""
+    """One row a layer, normalization or activation: dataset, backbone, layer, output, parameters."""
     rows = [
         (dataset, shape.backbone, *layer) for dataset, shape in DATASETS.items() for layer in _layers(shape)
     ]
@@ -39,12 +40,19 @@ def render(folder: str | Path) -> list[Path]:
     blocks = []
     for dataset, part in table.groupby("dataset", sort=False):
         rows: list[list[str]] = []
-        for line in part.itertuples():
-            cells = [escape(str(cell)) for cell in ("" if rows else dataset, line.layer, line.output)]
-            rows.append([*cells, f"{line.parameters:,}" if line.parameters else ""])
+        for layer, output, parameters in _lines(part):
+            cells = [escape(cell) for cell in ("" if rows else str(dataset), layer, output)]
+            rows.append([*cells, f"{parameters:,}" if parameters else ""])
         blocks.append([*rows, ["", "All", "", f"{part['parameters'].sum():,}"]])
     lines = ruled(["Data set", "Layer", "Output", "Parameters"], blocks)
     return write("networks", table, document("networks", CAPTION, "lllr", lines), folder)
+
+
+def _lines(layers: pd.DataFrame) -> Iterator[tuple[str, str, int]]:
+    """Layers, each with the normalization and activation that follow it, as the paper has them in a line."""
+    own = ~layers["layer"].isin([NORMALIZED, LEAKY, RELU])
+    for _, line in layers.groupby(own.cumsum()):
+        yield ", ".join(line["layer"]), line["output"].iloc[-1], int(line["parameters"].sum())
 
 
 def _layers(shape: Shape) -> Iterator[tuple[str, str, int]]:
@@ -77,17 +85,17 @@ def _between(before: Tensor, after: Tensor) -> str:
     """What a network does to activations outside of its layers."""
     if before.shape == after.shape:
         changed = not torch.equal(after, before)
-        return "LeakyReLU" if changed and torch.equal(after, F.leaky_relu(before, NEGATIVE_SLOPE)) else ""
+        return LEAKY if changed and torch.equal(after, F.leaky_relu(before, NEGATIVE_SLOPE)) else ""
     return "Average over time" if after.shape[-1] == before.shape[-1] else "Flatten"
 
 
 def _describe(module: nn.Module) -> str:
     if isinstance(module, Conv1d):
-        options = f"kernel {module.kernel_size}, stride {module.stride}, padding {module.padding}"
-        return f"Convolution, {options}"
+        filters = f"{module.weight.shape[1]} filters of {module.kernel_size}"
+        return f"Convolution, {filters}, stride {module.stride}, padding {module.padding}"
     if isinstance(module, NetworkInput):
         return module.title
-    names = {BatchNormLeakyReLU: "Batch normalization, LeakyReLU", Linear: "Fully connected", nn.ReLU: "ReLU"}
+    names = {BatchNormLeakyReLU: NORMALIZED, Linear: "Fully connected", nn.ReLU: RELU}
     return names[type(module)]
 
 
