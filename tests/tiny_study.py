@@ -1,9 +1,12 @@
 """A tiny prepared data set that a network learns in seconds, and the settings of a study of it."""
 
+import json
+
 import numpy as np
 import pandas as pd
 
-from tsdg.data.windows import window_starts, write
+from tsdg.data.integrity import fingerprint
+from tsdg.data.windows import WindowedDataset, window_starts, write
 
 LENGTH, STRIDE = 12, 6
 SAMPLES = {"A": 180, "B": 216, "C": 150, "D": 186}  # of a recording; the domains differ in size
@@ -127,4 +130,18 @@ def write_tiny(folder, changed=()):
         "domains": PARAMS["datasets"]["tiny"]["domains"],
     }
     write(folder, iter(recordings), windows=windows, card=card)
+    return folder
+
+
+def without(folder, domain, label=None):
+    """The same data set with no window of a domain, or none of its label, as if prepared so."""
+    windows = pd.read_parquet(folder / "windows.parquet")
+    gone = (windows["domain"] == domain) & (label is None or windows["label"] == label)
+    windows[~gone].to_parquet(folder / "windows.parquet")
+    card = json.loads((folder / "card.json").read_text())
+    names = card["classes"] if label is None else [card["classes"][label]]
+    card["counts"][domain] |= dict.fromkeys(names, 0)
+    (folder / "card.json").write_text(json.dumps(card))
+    card["fingerprint"] = fingerprint(WindowedDataset.load(folder))
+    (folder / "card.json").write_text(json.dumps(card))
     return folder

@@ -1,18 +1,16 @@
 """A job trains what is missing, once, and keeps what is finished whatever happens."""
 
 import errno
-import json
 import os
 from pathlib import Path
 
-import pandas as pd
 import pytest
 import yaml
 
 import tsdg.runs.job
 import tsdg.runs.recipe
 from synthetic_records import make_record
-from tiny_study import write_tiny
+from tiny_study import without, write_tiny
 from tsdg.commands.main import main
 from tsdg.runs.job import Job
 from tsdg.runs.recipe import Recipes
@@ -115,12 +113,7 @@ def test_other_data_other_code_damage_and_force_train_again(job, project, tmp_pa
 
 
 def test_a_target_without_windows_is_refused_before_it_trains(job, tmp_path, capsys):
-    folder = write_tiny(tmp_path / "lacking")
-    windows = pd.read_parquet(folder / "windows.parquet")
-    windows[windows["domain"] != "A"].to_parquet(folder / "windows.parquet")
-    card = json.loads((folder / "card.json").read_text())
-    card["counts"]["A"] = dict.fromkeys(card["counts"]["A"], 0)
-    (folder / "card.json").write_text(json.dumps(card))
+    folder = without(write_tiny(tmp_path / "lacking"), "A")
     assert job(data=folder) == (2, [])
     assert "target 'A' has no window in the prepared data set 'tiny'" in capsys.readouterr().err
 

@@ -15,6 +15,7 @@ from tsdg.bundle.card import Choice, make_card
 from tsdg.bundle.draws import chosen_draw, has_records
 from tsdg.bundle.linear import linear_network
 from tsdg.bundle.model import Bundle, Model
+from tsdg.data.integrity import load_checked
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 from tsdg.learning.inputs import Windows
@@ -68,7 +69,7 @@ def export(
     InputError
         If the method is no function of single windows, no draw can be chosen, or the training diverged.
     """
-    prepared = WindowedDataset.load(data)
+    prepared = load_checked(data)
     name = dataset or prepared.card["name"]
     config = study.config(name, variant)
     _check_method(config["method"], variant)

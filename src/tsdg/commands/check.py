@@ -43,9 +43,10 @@ def add(commands: Commands) -> None:
 
 def _check(arguments: argparse.Namespace) -> None:
     from tsdg.data.describe import describe
+    from tsdg.data.integrity import load_checked
     from tsdg.data.own.check import check_table, proposal
     from tsdg.data.own.study_file import name_of, study_text
-    from tsdg.data.windows import FILES, WindowedDataset
+    from tsdg.data.windows import FILES
 
     baselines = _none if arguments.quick else _baselines
     options = given(arguments, CHECK)
@@ -55,7 +56,7 @@ def _check(arguments: argparse.Namespace) -> None:
     if all((path / name).is_file() for name in FILES):
         if options or arguments.write is not None:
             raise InputError(f"{path}: is prepared already; name the recordings, or give no options")
-        data = WindowedDataset.load(path)
+        data = load_checked(path)
         print(*describe(data), *baselines(data), sep="\n")
         return
     if path.exists():
@@ -79,7 +80,7 @@ def _check(arguments: argparse.Namespace) -> None:
     entry, prepared = study.dataset(arguments.what), study.prepared(arguments.what)
     kind = KINDS[entry["kind"]]
     if not kind.own:
-        data = WindowedDataset.load(DATA / prepared)
+        data = load_checked(DATA / prepared)
         print(*describe(data), *baselines(data), sep="\n")
         return
     raw: Any = entry["raw"]

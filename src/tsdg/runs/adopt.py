@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 
 from tsdg import methods
 from tsdg.data import toy
-from tsdg.data.windows import WindowedDataset
+from tsdg.data.integrity import load_checked
 from tsdg.errors import InputError
 from tsdg.files import atomic
 from tsdg.methods import estimators
@@ -183,7 +183,7 @@ def _trained(
     if run.dataset == toy.NAME:
         return toy_train(run, config, hparams)
     folder = found.data / found.recipes.study.prepared(run.dataset)
-    prepared = WindowedDataset.load(folder)
+    prepared = load_checked(folder)
     groups = found.recipes.study.groups(run.dataset, [run.target])
     if config["method"] == estimators.METHOD:
         with threadpool_limits(threads):

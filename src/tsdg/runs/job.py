@@ -12,6 +12,7 @@ import torch
 from threadpoolctl import threadpool_limits
 
 from tsdg import methods
+from tsdg.data.integrity import load_checked
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 from tsdg.files import link, obstacle
@@ -53,7 +54,7 @@ def train_job(
     list of Path
         The records.
     """
-    prepared = WindowedDataset.load(data)
+    prepared = load_checked(data)
     name = dataset or prepared.card["name"]
     config = study.config(name, variant)
     held_out = [study.target(name, target) for target in targets]
