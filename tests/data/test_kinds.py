@@ -159,6 +159,8 @@ def test_the_shape_is_that_of_what_is_prepared():
     window = {option.name: option.default for option in KINDS["bearings"].options["prepare"]}["window"]
     assert KINDS["bearings"].shape[1:4] == (1, window, len(bearings.CLASSES))
     assert KINDS["hhar"].shape[1:4] == (3, hhar.WINDOW, len(hhar.CLASSES))
+    by_size = {"prepare": {"location": "fault", "domains": "bearing", "window": 2048}}
+    assert KINDS["bearings"].shape_of(by_size)[1:4] == (1, 2048, len(bearings.FAULTS))
     vitals = read_items()["variable"].nunique()
     assert KINDS["mimic3"].shape[1:4] == (vitals, mimic3.HOURS, len(mimic3.CLASSES))
     assert KINDS["table"].shape is None
@@ -181,6 +183,9 @@ def names(kind, raw, source="official", **options):
 def test_bearings_are_numbered_files(tmp_path):
     assert len(names("bearings", tmp_path)) == 40
     assert "294.mat" in names("bearings", tmp_path, location="fault")
+    by_size = names("bearings", tmp_path, location="fault", domains="bearing")
+    assert len(by_size) == 72
+    assert "97.mat" not in by_size
 
 
 def test_what_is_there_is_taken(tmp_path):

@@ -48,7 +48,9 @@ class Kind:
     title : str, optional
         As tables print it; by default a data set has its own name.
     shape : Shape, optional
-        Where it is fixed.
+        Where the kind says it: by default, see `shape_of`.
+    reshaped : callable
+        From the options of a preparation to what of the shape they make different.
     own : bool
         Whether the recordings are the user's own, who says what is what in them; else there are official
         ones.
@@ -72,6 +74,7 @@ class Kind:
     unit: str
     title: str | None = None
     shape: Shape | None = None
+    reshaped: Callable[[Mapping[str, Any]], dict[str, Any]] = lambda prepare: {}
     own: bool = False
     credentials: bool = False
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -95,6 +98,10 @@ class Kind:
         if self.presets:
             options = {**self.presets[options.pop("preset", "default")], **options}
         return self._module("prepare").prepare(raw, out, **options, progress=progress)
+
+    def shape_of(self, entry: Mapping[str, Any]) -> Shape | None:
+        """The shape of a data set's entry in params.yaml, where it can be told before it is prepared."""
+        return self.shape and self.shape._replace(**self.reshaped(entry.get("prepare", {})))
 
     def raw_names(self, entry: Mapping[str, Any]) -> list[str]:
         """Names of the raw files of a data set's entry, in their folder, there or not.
@@ -144,6 +151,7 @@ KINDS: dict[str, Kind] = {
         unit="recording",
         title="Bearings",
         shape=Shape("bearings", channels=1, length=4096, classes=10),
+        reshaped=bearings.reshaped,
         presets=bearings.PRESETS,
         unlike_paper=bearings.unlike_paper,
         fetch_only=lambda names: {"numbers": ",".join(sorted((PurePath(n).stem for n in names), key=int))},

@@ -231,7 +231,7 @@ def _synthetic(study: Study, dataset: str, scratch: Path, params: Path) -> Path:
     if (folder / CARD).exists():
         return folder
     entry = study.dataset(dataset)
-    shape = KINDS[entry["kind"]].shape
+    shape = KINDS[entry["kind"]].shape_of(entry)
     if shape is None:
         file = "" if params == Path("params.yaml") else f" --configfile {params}"
         raise InputError(

@@ -118,6 +118,52 @@ def test_the_fault_reading_takes_each_end_by_its_own_sensor_and_the_preferred_cl
     assert {table.load[view.number] for view in views if view.domain in "BF"} == {1}
 
 
+def test_a_domain_may_be_the_bearings_of_a_size_at_an_end(raw, tmp_path):
+    card = prepare(raw, tmp_path / "out", location="fault", domains="bearing")
+    assert card["classes"] == ["inner race", "ball", "outer race"]
+    assert list(card["domains"].values()) == [
+        {"location": end, "size": size} for end in ("drive end", "fan end") for size in (0.007, 0.014, 0.021)
+    ]
+    windows = WindowedDataset.load(tmp_path / "out").windows
+    here = windows[windows.domain == "F"]
+    recordings = {label: set(part.recording) for label, part in here.groupby("label")}
+    assert recordings == {
+        0: {f"X{n}_FE_time" for n in (270, 271, 272, 273)},
+        1: {f"X{n}_FE_time" for n in (290, 291, 292, 293)},
+        2: {f"X{n}_FE_time" for n in (315, 316, 317, 318)},
+    }
+    assert windows.groupby("recording")[["domain", "label"]].nunique().eq(1).all(axis=None)
+    assert any(note.startswith("No healthy class") for note in card["notes"])
+    assert not any("share their physical bearings" in note for note in card["notes"])
+    drawn = prepare(raw, tmp_path / "out", location="fault", domains="bearing", per_class=40)
+    assert all(count == 40 for counts in drawn["counts"].values() for count in counts.values())
+    assert WindowedDataset.load(tmp_path / "out").windows.recording.nunique() == 72
+    with pytest.raises(InputError, match="domains: bearing is for location: fault"):
+        prepare(raw, tmp_path / "out", domains="bearing")
+    with pytest.raises(InputError, match="per_class: paper is for domains: place"):
+        prepare(raw, tmp_path / "out", location="fault", domains="bearing", per_class="paper")
+
+
+def test_bearings_of_another_size_are_a_domain_where_there_are_some(raw, tmp_path):
+    def add(table):
+        for _, row in table[table.number.isin(["105", "106", "107", "108"])].iterrows():
+            table.loc[len(table)] = {**row, "number": str(int(row.number) + 2896), "size": "0.028"}
+
+    for number in range(105, 109):
+        variables = scipy.io.loadmat(raw / f"{number}.mat").items()
+        renamed = {
+            name.replace(f"X{number}", f"X{number + 2896}"): v for name, v in variables if name[0] == "X"
+        }
+        scipy.io.savemat(raw / f"{number + 2896}.mat", renamed)
+    table = own_table(tmp_path, add)
+    card = prepare(raw, tmp_path / "out", location="fault", domains="bearing", recordings=table)
+    assert card["domains"]["G"] == {"location": "drive end", "size": 0.028}
+    assert card["counts"]["G"] == {"inner race": 4 * 28, "ball": 0, "outer race": 0}
+    assert "No recordings of ball, 0.028 inches, drive end: domain G is without this class." in card["notes"]
+    by_place = prepare(raw, tmp_path / "out", location="fault", recordings=table)
+    assert by_place["fingerprint"] == prepare(raw, tmp_path / "out", location="fault")["fingerprint"]
+
+
 def test_published_takes_normal_recordings_as_they_are(raw, tmp_path):
     options = PRESETS["published"] | {"samples": 9000, "per_class": 12}
     card = prepare(raw, tmp_path / "out", **options)
@@ -204,7 +250,7 @@ def test_a_bad_recordings_table_is_refused_row_by_row(raw, tmp_path):
     def spoil(table):
         table.loc[0, "location"] = "drive end"
         table.loc[4, ["load", "sampling_rate"]] = ["4", "48000"]
-        table.loc[5, "size"] = "0.028"
+        table.loc[5, "size"] = "0.029"
         table.loc[7, "number"] = "107"
 
     with pytest.raises(InputError) as caught:

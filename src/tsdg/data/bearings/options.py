@@ -30,6 +30,12 @@ def unlike_paper(prepare: Mapping[str, Any]) -> str:
     return f"The data are not quite the paper's: {'; '.join(differences)}." if differences else ""
 
 
+def reshaped(prepare: Mapping[str, Any]) -> dict[str, Any]:
+    """What options of a preparation make of the shape."""
+    length = {"length": prepare["window"]} if "window" in prepare else {}
+    return length | ({"classes": 3} if prepare.get("domains") == "bearing" else {})
+
+
 FETCH = (
     Option("base_url", TEXT, "where {number}.mat lie, if not on the official site"),
     Option("numbers", {"type": "array", "items": {"type": "integer"}}, "only these files, e.g. 97-100,105"),
@@ -48,6 +54,9 @@ SIMULATE = (
 PREPARE = (
     Option("preset", one_of(*PRESETS), "values of what follows", "default"),
     Option("location", one_of("sensor", "fault"), "what a domain's location is", "sensor"),
+    Option(
+        "domains", one_of("place", "bearing"), "location and load, or damaged bearings of a size", "place"
+    ),
     Option("clock", one_of("prefer6", "prefer3"), "position of outer race faults", "prefer6"),
     Option(
         "per_class",

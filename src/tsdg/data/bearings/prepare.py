@@ -1,5 +1,6 @@
 """Bearings (Case Western Reserve University): ten bearing conditions, eight domains of sensor and load.
 
+Or, by option, three kinds of damage, domains of bearings that are damaged in the same size at the same end.
 The raw files, see `raw`; what each of them is, see `recordings`.
 """
 
@@ -14,7 +15,9 @@ import pandas as pd
 
 from tsdg.data.bearings.raw import decimate, is_simulated, picked, read_variables, signal_name
 from tsdg.data.bearings.recordings import (
+    BEARINGS,
     CLASSES,
+    FAULTS,
     NORMAL_SAMPLING_RATE,
     PLACES,
     RECORDINGS,
@@ -50,6 +53,7 @@ def prepare(
     out: str | Path,
     *,
     location: str = "sensor",
+    domains: str = "place",
     clock: str = "prefer6",
     per_class: int | str = "all",
     normal_rate: int | str = SAMPLING_RATE,
@@ -71,11 +75,14 @@ def prepare(
     location : {"sensor", "fault"}
         ``sensor``: all domains hold the recordings with drive-end faults, seen by the drive-end (A-D) or
         the fan-end sensor (E-H). ``fault``: the faulty bearing is at the sensor's end.
+    domains : {"place", "bearing"}
+        ``place``: location and load. ``bearing``: the damaged bearings of one size at one end, a physical
+        bearing for each class (inner race, ball, outer race), at all loads; of the `location` ``fault``.
     clock : {"prefer6", "prefer3"}
         Which position of an outer-race fault to take where the table has several.
     per_class : {"all", "paper"} or int
-        Windows of each class in each domain: all, the paper's number, or the given number, drawn
-        without replacement; all of them where there are fewer.
+        Windows of each class in each domain, of all its recordings: all, the paper's number, or the given
+        number, drawn without replacement; all of them where there are fewer.
     normal_rate : {12000, "as_is"}
         Whether normal recordings at 48 kHz are decimated to 12 kHz.
     samples : int, optional
@@ -102,7 +109,10 @@ def prepare(
     raw = Path(raw)
     _check_options(per_class, normal_rate, {"samples": samples, "window": window, "stride": stride}, seed)
     table = read_table(recordings)
-    views = choose(table, location=location, clock=clock)
+    views = choose(table, location=location, clock=clock, domains=domains)
+    by_place = domains == "place"
+    if not by_place and per_class == "paper":
+        raise InputError("per_class: paper is for domains: place; choose all or a number of windows")
     steps = len({view.number for view in views}) + len(views)
     done = 0
 
@@ -127,24 +137,25 @@ def prepare(
 
     table_file = Path(recordings or RECORDINGS)
     card = {
-        "name": "bearings",
+        "name": "bearings" if by_place else "bearings-size",
         "kind": "bearings",
         "simulated": any(source.simulated for source in sources.values()),
-        "classes": list(CLASSES),
+        "classes": list(CLASSES if by_place else FAULTS.values()),
         "channels": ["acceleration"],
         "sampling_rate": SAMPLING_RATE,
         "window": {"length": window, "stride": stride},
-        "domains": {name: {"location": end, "load": load} for name, (end, load) in PLACES.items()},
+        "domains": _metadata(views, by_place),
         "options": {
             "location": location,
+            "domains": domains,
             "clock": clock,
             "per_class": per_class,
             "normal_rate": normal_rate,
             "samples": samples,
             "seed": seed,
         },
-        "expected_counts": dict.fromkeys(PLACES, PAPER_COUNTS),
-        "notes": _notes(table, views, sources, location, normal_rate, samples),
+        **({"expected_counts": dict.fromkeys(PLACES, PAPER_COUNTS)} if by_place else {}),
+        "notes": _about_domains(views, location, domains) + _notes(table, sources, normal_rate, samples),
         "sources": [{"file": f"{number}.mat", "sha256": source.sha256} for number, source in sources.items()]
         + [{"file": table_file.name, "sha256": sha256(table_file)}],
     }
@@ -229,6 +240,15 @@ def _rate_problems(raw: Path, table: pd.DataFrame, sources: dict[int, _Source]) 
     ]
 
 
+def _metadata(views: list[View], by_place: bool) -> dict[str, dict[str, Any]]:
+    if by_place:
+        return {name: {"location": end, "load": load} for name, (end, load) in PLACES.items()}
+    return {
+        name: {"location": BEARINGS[name][0], "size": float(BEARINGS[name][1])}
+        for name in dict.fromkeys(view.domain for view in views)
+    }
+
+
 def _windows(
     views: list[View],
     sources: dict[int, _Source],
@@ -241,33 +261,54 @@ def _windows(
     offset = 0
     for view in views:
         samples = sources[view.number].samples[view.sensor]
-        starts = window_starts(window, stride, samples)
-        wanted = PAPER_COUNTS[CLASSES[view.label]] if per_class == "paper" else per_class
-        if wanted != "all" and int(wanted) < len(starts):
-            rng = np.random.default_rng([seed, zlib.crc32(view.domain.encode()), view.label])
-            starts = np.sort(rng.choice(starts, int(wanted), replace=False))
-        parts.append(
-            pd.DataFrame(
-                {
-                    "start": offset + starts,
-                    "length": window,
-                    "label": view.label,
-                    "domain": view.domain,
-                    "recording": signal_name(view.number, view.sensor),
-                }
-            )
-        )
+        columns = {
+            "start": offset + window_starts(window, stride, samples),
+            "length": window,
+            "label": view.label,
+            "domain": view.domain,
+            "recording": signal_name(view.number, view.sensor),
+        }
+        parts.append(pd.DataFrame(columns))
         offset += samples
-    return pd.concat(parts, ignore_index=True)
+    windows = pd.concat(parts, ignore_index=True)
+    if per_class == "all":
+        return windows
+    kept = []
+    for (domain, label), rows in windows.groupby(["domain", "label"], sort=False).indices.items():
+        wanted = PAPER_COUNTS[CLASSES[label]] if per_class == "paper" else int(per_class)
+        if wanted < len(rows):
+            rng = np.random.default_rng([seed, zlib.crc32(domain.encode()), label])
+            rows = np.sort(rng.choice(rows, wanted, replace=False))
+        kept.append(rows)
+    return windows.iloc[np.sort(np.concatenate(kept))].reset_index(drop=True)
+
+
+def _about_domains(views: list[View], location: str, domains: str) -> list[str]:
+    if domains == "bearing":
+        notes = [
+            "A domain is the bearings at one end with damage of one size, each class a physical bearing of "
+            "its own, recorded by the sensor at that end at all loads.",
+            "No healthy class: the normal recordings are of one bearing at each end only, which cannot be "
+            "both learned from and held out.",
+        ]
+        present = {(view.domain, view.label) for view in views}
+        return notes + [
+            f"No recordings of {fault}, {size} inches, {end}: domain {domain} is without this class."
+            for domain, (end, size) in BEARINGS.items()
+            for label, fault in enumerate(FAULTS.values())
+            if any(domain == other for other, _ in present) and (domain, label) not in present
+        ]
+    return [
+        "The domains share their physical bearings, which is easier than a new machine.",
+        "Location is the sensor's: all domains hold the same recordings, with drive-end faults."
+        if location == "sensor"
+        else "Location is the faulty bearing's, recorded by the sensor at the same end.",
+        "The normal recordings are the same for both locations.",
+    ]
 
 
 def _notes(
-    table: pd.DataFrame,
-    views: list[View],
-    sources: dict[int, _Source],
-    location: str,
-    normal_rate: int | str,
-    samples: int | None,
+    table: pd.DataFrame, sources: dict[int, _Source], normal_rate: int | str, samples: int | None
 ) -> list[str]:
     rows = table.loc[list(sources)]
     normal = rows[rows.fault == "normal"]
@@ -277,13 +318,7 @@ def _notes(
     deviating = rows[(rows.rpm - np.take(LOAD_RPM, rows.load)).abs() > RPM_TOLERANCE]
     fast = normal[normal.sampling_rate == NORMAL_SAMPLING_RATE]
     simulated = [number for number, source in sources.items() if source.simulated]
-    notes = [
-        "The domains share their physical bearings, which is easier than a new machine.",
-        "Location is the sensor's: all domains hold the same recordings, with drive-end faults."
-        if location == "sensor"
-        else "Location is the faulty bearing's, recorded by the sensor at the same end.",
-        "The normal recordings are the same for both locations.",
-    ]
+    notes = []
     if simulated:
         notes.append(f"{len(simulated)} of {len(sources)} recordings are simulated.")
     if len(fast) and normal_rate == "as_is":

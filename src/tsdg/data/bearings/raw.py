@@ -22,7 +22,7 @@ SIMULATED_MARK = b"MATLAB 5.0 MAT-file, simulated by tsdg"
 def raw_names(entry: Mapping[str, Any]) -> list[str]:
     """See `tsdg.data.kinds.Kind.raw_names`."""
     options = entry.get("prepare", {})
-    chosen = {key: options[key] for key in ("location", "clock") if key in options}
+    chosen = {key: options[key] for key in ("location", "clock", "domains") if key in options}
     views = choose(read_table(options.get("recordings")), **chosen)
     return [f"{number}.mat" for number in sorted({view.number for view in views})]
 

@@ -9,9 +9,15 @@ import pandas as pd
 from tsdg.errors import InputError
 
 SIZES = ("0.007", "0.014", "0.021")
-CLASSES = ("normal", *(f"{fault} {size}" for size in SIZES for fault in ("IF", "BF", "OF")))
+FAULTS = {"IF": "inner race", "BF": "ball", "OF": "outer race"}
+CLASSES = ("normal", *(f"{fault} {size}" for size in SIZES for fault in FAULTS))
+OTHERS = ("IF 0.028", "BF 0.028")  # which are no class of the paper's, and not in the packaged table
 SENSORS = {"drive end": "DE", "fan end": "FE"}
-PLACES = dict(zip("ABCDEFGH", [(end, load) for end in SENSORS for load in range(4)], strict=True))
+LOADS = range(4)
+PLACES = dict(zip("ABCDEFGH", [(end, load) for end in SENSORS for load in LOADS], strict=True))
+BEARINGS = dict(
+    zip("ABCDEFG", [*((end, size) for end in SENSORS for size in SIZES), ("drive end", "0.028")], strict=True)
+)
 SAMPLING_RATE = 12_000
 NORMAL_SAMPLING_RATE = 48_000
 RECORDINGS = Path(__file__).with_name("recordings.csv")
@@ -21,7 +27,7 @@ _COLUMNS = ("number", "location", "load", "fault", "size", "clock", "sampling_ra
 
 @dataclass(frozen=True)
 class View:
-    """A recording as one class of one domain: seen by the sensor at one end."""
+    """A recording as (a part of) one class of one domain: seen by the sensor at one end."""
 
     domain: str
     label: int
@@ -74,8 +80,8 @@ def read_table(path: str | Path | None = None) -> pd.DataFrame:
         "location is not drive end or fan end (empty for normal)": ~faulty_end.where(
             ~normal, table.location == ""
         ),
-        "load is not 0, 1, 2 or 3": ~table.load.isin(range(4)),
-        "fault and size are none of " + ", ".join(CLASSES): ~table.class_.isin(CLASSES),
+        "load is not 0, 1, 2 or 3": ~table.load.isin(LOADS),
+        "fault and size are none of " + ", ".join((*CLASSES, *OTHERS)): ~table.class_.isin(CLASSES + OTHERS),
         "sampling_rate is not 12000 (or 48000, if normal)": ~(
             (table.sampling_rate == SAMPLING_RATE) | (normal & (table.sampling_rate == NORMAL_SAMPLING_RATE))
         ),
@@ -88,45 +94,82 @@ def read_table(path: str | Path | None = None) -> pd.DataFrame:
     return table.astype({"number": int, "load": int, "sampling_rate": int}).set_index("number")
 
 
-def choose(table: pd.DataFrame, *, location: str = "sensor", clock: str = "prefer6") -> list[View]:
-    """Which recording, by which sensor, is each class of each domain.
+def choose(
+    table: pd.DataFrame, *, location: str = "sensor", clock: str = "prefer6", domains: str = "place"
+) -> list[View]:
+    """Which recordings, by which sensor, are each class of each domain.
 
     Parameters
     ----------
     table : pandas.DataFrame
         From :func:`read_table`.
-    location, clock : str
+    location, clock, domains : str
         As in :func:`prepare`.
 
     Returns
     -------
     list of View
-        Domains A-H, each with the classes in their order.
+        The domains in the order of `PLACES` or `BEARINGS`, each with the classes in their order.
 
     Raises
     ------
     InputError
-        If an option is unknown, or the table has no recording, or more than one, for a class of a domain.
+        If an option is unknown, or the table has no recording, or more than one, where there must be one.
     """
     if location not in ("sensor", "fault"):
         raise InputError(f"location: {location!r} is unknown; choose sensor or fault")
     if clock not in ("prefer6", "prefer3"):
         raise InputError(f"clock: {clock!r} is unknown; choose prefer6 or prefer3")
+    if domains not in ("place", "bearing"):
+        raise InputError(f"domains: {domains!r} is unknown; choose place or bearing")
+    if domains == "bearing" and location != "fault":
+        raise InputError("domains: bearing is for location: fault, since a bearing is at one end")
     preferred = 6 if clock == "prefer6" else 3
-    views, problems = [], []
-    for domain, (sensor_end, load) in PLACES.items():
-        end = sensor_end if location == "fault" else "drive end"
-        here = table[(table.load == load) & table.location.isin([end, ""])]
-        for label, name in enumerate(CLASSES):
-            found = here[here.class_ == name]
-            if (found.clock == preferred).any():
-                found = found[found.clock == preferred]
-            if len(found) == 1:
-                views.append(View(domain, label, int(found.index[0]), SENSORS[sensor_end]))
-            else:
-                numbers = " and ".join(map(str, found.index)) or "none"
-                problems.append(f"{name}, {end}, load {load}: {numbers}")
+    if domains == "bearing":
+        views, problems = _of_bearings(table, preferred)
+    else:
+        views, problems = _of_places(table, location, preferred)
     if problems:
         lines = "\n  ".join(dict.fromkeys(problems))
         raise InputError(f"recordings table: every class of a domain needs one recording; found\n  {lines}")
     return views
+
+
+def _of_places(table: pd.DataFrame, location: str, preferred: int) -> tuple[list[View], list[str]]:
+    views, problems = [], []
+    for domain, (sensor_end, load) in PLACES.items():
+        end = sensor_end if location == "fault" else "drive end"
+        for label, name in enumerate(CLASSES):
+            numbers = _found(table, end, load, name, preferred)
+            if len(numbers) == 1:
+                views.append(View(domain, label, numbers[0], SENSORS[sensor_end]))
+            else:
+                problems.append(_problem(end, load, name, numbers))
+    return views, problems
+
+
+def _of_bearings(table: pd.DataFrame, preferred: int) -> tuple[list[View], list[str]]:
+    """All loads together; of 0.028 inches, what the table has."""
+    views, problems = [], []
+    for domain, (end, size) in BEARINGS.items():
+        for label, fault in enumerate(FAULTS):
+            for load in LOADS:
+                name = f"{fault} {size}"
+                numbers = _found(table, end, load, name, preferred)
+                if len(numbers) == 1:
+                    views.append(View(domain, label, numbers[0], SENSORS[end]))
+                elif numbers or size in SIZES:
+                    problems.append(_problem(end, load, name, numbers))
+    return views, problems
+
+
+def _found(table: pd.DataFrame, end: str, load: int, name: str, preferred: int) -> list[int]:
+    """Numbers of the recordings of a class at a load, at the preferred clock position if there are such."""
+    found = table[(table.load == load) & table.location.isin([end, ""]) & (table.class_ == name)]
+    if (found.clock == preferred).any():
+        found = found[found.clock == preferred]
+    return found.index.tolist()
+
+
+def _problem(end: str, load: int, name: str, numbers: list[int]) -> str:
+    return f"{name}, {end}, load {load}: {' and '.join(map(str, numbers)) or 'none'}"
