@@ -144,6 +144,11 @@ def configured(config: Mapping[str, Any], given: Mapping[str, Any]) -> Study:
     overrides = given.get("set") or []
     if "set" in given:
         del params["set"]
+    if isinstance(overrides, str) and overrides.startswith("["):
+        raise InputError(
+            "--config set=[...] is no list as it stands: quote each override that has brackets or commas, "
+            """'set=["tables.bearings.rows=[erm, rsc]", iterations=500]'"""
+        )
     try:
         return Study(params, map(str, overrides if isinstance(overrides, list) else [overrides]))
     except InputError as error:
