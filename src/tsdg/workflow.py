@@ -35,7 +35,6 @@ from tsdg.study.params import Tree, read, value_of
 from tsdg.study.run import RECORDS, Run, parse_run_path, run_path, target_of
 from tsdg.study.study import Study
 
-PARTIAL = "results/partial"  # tables of what there is, out of the way of the rules that make whole ones
 READ = "results.selected:read_selected"
 # What each result is made by, as `tsdg.runs.fingerprint.functions_fingerprint` takes it.
 CODE = {
@@ -584,16 +583,10 @@ def after_failure(study_file: str, unfinished: Sequence[str]) -> str:
     lines = ["", "What is finished is kept. What failed, and why:", f"    tsdg status --params {study_file}"]
     lines += ["Once that is put right, the same command again trains what is missing."]
     if unfinished:
-        lines += [f"The tables asked for, from what there is, with their gaps named, in {PARTIAL}:"]
+        lines += ["The tables asked for, from what there is, with their gaps named, in results/partial:"]
     for table in unfinished:
-        selected = f"{PARTIAL}/selected/{table}.csv"
-        places = {
-            "select": f"--out {selected}",
-            "table": f"--selected {selected} --out {PARTIAL}",
-            "figure": f"--selected {selected} --out {PARTIAL}",
-        }
-        commands = [f"tsdg {part} {table} --params {study_file} {place}" for part, place in places.items()]
-        lines.append("    " + " && ".join(commands))
+        parts = [f"tsdg {part} {table} --params {study_file}" for part in ("select", "table", "figure")]
+        lines.append("    " + " && ".join(parts))
     return "\n".join(lines)
 
 

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import yaml
@@ -293,6 +294,33 @@ def test_a_table_of_runs_that_are_not_there_says_so(tsdg, project):
     assert "Missing runs: ERM (all), Ours (learned) (all)." in (project / "t/tiny.tex").read_text()
 
 
+def test_what_has_gaps_is_out_of_the_way_of_what_is_whole(tsdg, project):
+    """Until it is whole: then the commands that were given first write where the workflow does."""
+
+    def places():
+        select, table, summary = (tsdg(*command) for command in commands)
+        assert (select[0], table[0], summary[0]) == (0, 0, 0)
+        return [Path(line).parent.as_posix() for _, out, _ in (select, table, summary) for line in out[:1]]
+
+    commands = (("select", "tiny"), ("table", "tiny"), ("summary", "tiny"))
+    assert tsdg(*TRAIN, "--target", "A", "D")[0] == 0
+    assert places() == ["results/partial/selected", "results/partial/tables", "results/partial"]
+    assert tsdg("figure", "tiny")[2] == [
+        "2 runs have no current record: what there is, is in results/partial/figures"
+    ]
+    for *command, place in (
+        ("select", "tiny", "results/selected/tiny.csv"),
+        ("table", "tiny", "results/tables"),
+    ):
+        code, _, err = tsdg(*command, "--out", place)
+        assert (code, len(err)) == (2, 1)
+        assert "is for what has no gap" in err[0]
+    assert not (project / "results/selected").exists()
+    assert not (project / "results/tables").exists()
+    assert tsdg(*replaced(TRAIN, "--variant", "ours-learned"), "--target", "A", "D")[0] == 0
+    assert places() == ["results/selected", "results/tables", "results"]
+
+
 @pytest.mark.parametrize(
     "setting",
     [
@@ -321,20 +349,21 @@ def test_selected_runs_stay_those_of_a_study_that_only_calls_things_otherwise(ts
         "protocols.named={seeds: 1, draws: fixed, iterations: 6, evaluate_every: 6}",
     )  # fmt: skip
     code, _, err = tsdg("table", "tiny", *(word for setting in same for word in ("--set", setting)))
-    assert (code, err) == (0, [])
+    assert (code, len(err)) == (0, 1)
+    assert "runs have no current record: what there is, is in results/partial" in err[0]
 
 
 @pytest.mark.parametrize(
     "command", [("table", "tiny"), ("figure", "tiny"), ("figure", "gains"), ("ranking",)]
 )
 def test_selected_runs_of_another_table_are_refused(tsdg, project, command):
-    assert tsdg("select", "tiny", "--set", "tables.tiny.targets=[B]")[0] == 0
-    code, _, err = tsdg(*command, "--selected", "results/selected/tiny.csv")
+    assert tsdg("select", "tiny", "--set", "tables.tiny.targets=[B]", "--out", "tiny.csv")[0] == 0
+    code, _, err = tsdg(*command, "--selected", "tiny.csv")
     assert (code, len(err)) == (2, 1)
     assert (
         "tiny.csv: not of table tiny as params.yaml has it: no row is of data set tiny, variant erm" in err[0]
     )
-    assert "make it with `tsdg select tiny`" in err[0]
+    assert "make it with `tsdg select tiny --out tiny.csv`" in err[0]
     assert not list(project.glob("results/*/*.tex"))
 
 

@@ -18,7 +18,7 @@ def test_averages_are_the_tables_own(project, tmp_path):
     under = settings.of_table(Study.load(), "tiny")
     write_csv(select(runs, tmp_path / "runs", settings=under), tmp_path / "results/selected/tiny.csv")
     assert main(["summary", "tiny"]) == 0
-    assert json.loads((tmp_path / "results/metrics.json").read_text()) == {
+    assert json.loads((tmp_path / "results/partial/metrics.json").read_text()) == {
         "tiny": {
             "tiny": {
                 "erm": {"accuracy": 62.5, "ece": 12.5},
@@ -26,7 +26,7 @@ def test_averages_are_the_tables_own(project, tmp_path):
             }
         }
     }
-    csv = (tmp_path / "results/metrics.csv").read_text().splitlines()
+    csv = (tmp_path / "results/partial/metrics.csv").read_text().splitlines()
     assert csv == [
         "table,dataset,variant,accuracy,ece",
         "tiny,tiny,erm,62.5,12.5",

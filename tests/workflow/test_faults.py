@@ -76,7 +76,9 @@ def test_a_killed_training_leaves_the_rest_and_a_table_with_the_gap(copy: Workfl
     before = (copy.folder / table).read_bytes()
     for part in make.split(" && "):
         tsdg(copy.folder, *part.split()[1:])
-    assert "Missing runs: ERM" in (copy.folder / "results/partial/small.tex").read_text()
+    gap = "results/selected/small.csv"
+    assert "3 runs have no" in tsdg(copy.folder, *make.split()[1:5], "--out", gap, fails=True)
+    assert "Missing runs: ERM" in (copy.folder / "results/partial/tables/small.tex").read_text()
     assert (copy.folder / table).read_bytes() == before
     # The same command again trains what is missing.
     copy.run("--config", LONG, "--", table)
@@ -128,6 +130,20 @@ def test_what_ends_well_without_snakemake_is_not_trained_again(
         assert "6 of 6 runs are recorded already" in log.read_text()
     assert records == {path: (tmp_path / path).read_bytes() for path in left.records()}
     assert not (tmp_path / "results/runs/.finished").exists()
+
+
+def test_what_is_made_by_hand_of_gaps_does_not_stand_for_the_whole(
+    finished: Workflow, tmp_path: Path
+) -> None:
+    started = finished.copy(tmp_path)
+    started.run("--", "results/runs/bearings/vrex/A/seed0/hp0.json")
+    table = "results/tables/small.tex"
+    for part in ("select small", "table small", "figure small", "figure gains", "summary small"):
+        assert "3 runs have no current record" in tsdg(tmp_path, *part.split())
+    made = started.plan("--", table, "results/figures/gains.png", "results/metrics.json")
+    assert made == {"train": 1, "select": 1, "table": 1, "figure": 1, "summary": 1}
+    started.run("--", table)
+    assert "Missing" not in (tmp_path / table).read_text()
 
 
 def test_a_damaged_record_is_named_and_made_again_alone(copy: Workflow) -> None:

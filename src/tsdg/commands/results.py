@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
     from tsdg.study.study import Study
 
-SELECTED, TABLES, FIGURES = Path("results/selected"), Path("results/tables"), Path("results/figures")
+RESULTS, PARTIAL = Path("results"), Path("results/partial")
+SELECTED, TABLES, FIGURES = RESULTS / "selected", RESULTS / "tables", RESULTS / "figures"
 
 
 def add(commands: Commands) -> None:
@@ -28,14 +30,20 @@ def add(commands: Commands) -> None:
     select.add_argument("table", help="table in params.yaml")
     select.add_argument("--runs", type=Path, default=RUNS, help="folder of records")
     select.add_argument("--data", type=Path, default=DATA, help="folder of prepared data sets")
-    select.add_argument("--out", type=Path, help="csv (default: results/selected/{table}.csv)")
+    select.add_argument(
+        "--out",
+        type=Path,
+        help="csv (default: results/selected/{table}.csv, or with gaps results/partial/selected/{table}.csv)",
+    )
 
     table = command(
         commands, "table", _table, "csv, LaTeX and comparison of a table's selected runs", study=True
     )
     table.add_argument("table", help="table in params.yaml")
-    table.add_argument("--selected", type=Path, help="default: results/selected/{table}.csv")
-    table.add_argument("--out", type=Path, default=TABLES, help="folder")
+    table.add_argument(
+        "--selected", type=Path, help="default: what `tsdg select` has written last for the table"
+    )
+    _add_out(table, TABLES)
 
     figure = command(
         commands,
@@ -50,10 +58,10 @@ def add(commands: Commands) -> None:
         type=Path,
         nargs="+",
         help="files of selected runs, each called as its table; a figure of several tables is drawn of those "
-        "given (default: results/selected/{table}.csv of each)",
+        "given (default: what `tsdg select` has written last for each)",
     )
     figure.add_argument("--runs", type=Path, default=RUNS, help="folder of records")
-    figure.add_argument("--out", type=Path, default=FIGURES, help="folder")
+    _add_out(figure, FIGURES)
 
     ranking = command(
         commands,
@@ -67,11 +75,9 @@ def add(commands: Commands) -> None:
         type=Path,
         nargs="+",
         help="files of selected runs, each called as its table; the ranking is over those given (default: "
-        "results/selected/{table}.csv of each table of `ranking` in params.yaml)",
+        "what `tsdg select` has written last for each table of `ranking` in params.yaml)",
     )
-    ranking.add_argument(
-        "--out", type=Path, default=Path("results"), help="folder, in which tables/ and figures/ are filled"
-    )
+    _add_out(ranking, RESULTS, "folder, in which tables/ and figures/ are filled")
 
     claims = command(
         commands, "claims", _claims, "check what `claims` in params.yaml states, by numbers", study=True
@@ -81,10 +87,10 @@ def add(commands: Commands) -> None:
         type=Path,
         nargs="*",
         help="files of selected runs, each called as its table; claims of other tables are not run (default: "
-        "results/selected/{table}.csv of each table of `claims` in params.yaml that is there)",
+        "what `tsdg select` has written last for each table of `claims` in params.yaml, if it has)",
     )
     claims.add_argument("--runs", type=Path, default=RUNS, help="folder of records")
-    claims.add_argument("--out", type=Path, default=TABLES, help="folder")
+    _add_out(claims, TABLES)
 
     document = command(
         commands,
@@ -101,13 +107,40 @@ def add(commands: Commands) -> None:
 
     summary = command(commands, "summary", _summary, "write the averages of tables as metrics", study=True)
     summary.add_argument("tables", nargs="+", metavar="TABLE", help="tables in params.yaml")
-    summary.add_argument("--selected", type=Path, default=SELECTED, help="folder of the selected runs")
     summary.add_argument(
-        "--out", type=Path, default=Path("results"), help="folder of metrics.json and metrics.csv"
+        "--selected",
+        type=Path,
+        help="folder of the selected runs (default: what `tsdg select` has written last)",
     )
+    _add_out(summary, RESULTS, "folder of metrics.json and metrics.csv")
 
     show = command(commands, "show", _show, "print a finished table")
     show.add_argument("csv", type=Path, help="the table's csv, e.g. results/tables/bearings.csv")
+
+
+def _add_out(sub: argparse.ArgumentParser, place: Path, what: str = "folder") -> None:
+    """Add the option of where to write, which `_place` reads."""
+    partial = PARTIAL / place.relative_to(RESULTS)
+    sub.add_argument("--out", type=Path, help=f"{what} (default: {place}, or of runs with gaps {partial})")
+
+
+@contextmanager
+def _place(
+    out: Path | None, place: Path, selected: Iterable[pd.DataFrame], remark: str = ""
+) -> Iterator[Path]:
+    """Where to write what is made of selected runs: with gaps, never where the workflow makes the whole."""
+    from tsdg.results.selected import gaps
+
+    missing = sum(map(gaps, selected))
+    if not missing:
+        yield out or place
+        return
+    gap = f"{missing} run{'s have' if missing > 1 else ' has'} no current record{remark}"
+    if out is not None and out.resolve() == place.resolve():
+        raise InputError(f"{gap}: {place} is for what has no gap; give another --out, or none")
+    out = out or PARTIAL / place.relative_to(RESULTS)
+    yield out
+    print(f"{gap}: what there is, is in {out}", file=sys.stderr)
 
 
 def _select(options: argparse.Namespace) -> None:
@@ -117,7 +150,6 @@ def _select(options: argparse.Namespace) -> None:
     from tsdg.study import settings
 
     study = load_study(options)
-    out = options.out or SELECTED / f"{options.table}.csv"
     check_runs(options)
     current = CurrentRecords(study, options.runs, options.data)
     selected = select(
@@ -127,16 +159,11 @@ def _select(options: argparse.Namespace) -> None:
         current=current.current,
         settings=settings.of_table(study, options.table),
     )
-    write_csv(selected, out)
-    chosen = selected[selected["rule"] == "per_seed"]
-    found, expected = (int(chosen[f"draws_{which}"].sum()) for which in ("found", "expected"))
-    if found < expected:
-        print(
-            f"{found} of {expected} runs of {options.table} have a current record in {options.runs}; "
-            f"`tsdg status {options.table}{_of_study(options)}` says more",
-            file=sys.stderr,
-        )
-    print(out)
+    remark = f" in {options.runs} (`tsdg status {options.table}{_of_study(options)}` says more)"
+    with _place(options.out and options.out.parent, SELECTED, [selected], remark) as folder:
+        out = folder / (options.out.name if options.out else f"{options.table}.csv")
+        write_csv(selected, out)
+        print(out)
 
 
 def _of_study(options: argparse.Namespace) -> str:
@@ -151,8 +178,9 @@ def _table(options: argparse.Namespace) -> None:
 
     study = load_study(options)
     layout = study.layout(options.table)
-    path = options.selected or SELECTED / f"{options.table}.csv"
-    print(*render(options.table, _runs(options, study, options.table, path), layout, options.out), sep="\n")
+    selected = _runs(options, study, options.table, options.selected or _latest(options.table))
+    with _place(options.out, TABLES, [selected]) as out:
+        print(*render(options.table, selected, layout, out), sep="\n")
 
 
 def _figure(options: argparse.Namespace) -> None:
@@ -163,13 +191,15 @@ def _figure(options: argparse.Namespace) -> None:
         files = _files(options.selected, study.figures[name]["tables"])
         figure = study.figure(name, [path.stem for path in files])
         selected, draw = _joined(options, study, files), figures.DRAW[figure.kind]
-        made = draw(selected, figure.layout, options.runs, options.out, name, **figure.options)
+        with _place(options.out, FIGURES, [selected]) as out:
+            made = draw(selected, figure.layout, options.runs, out, name, **figure.options)
     elif name in study.tables:
         files = _files(options.selected, [name])
         if len(files) > 1:
             raise InputError(f"{name}: the figure of a table is drawn of one file of selected runs")
         selected = _runs(options, study, name, files[0])
-        made = figures.accuracy_by_target(selected, study.layout(name), options.out, name)
+        with _place(options.out, FIGURES, [selected]) as out:
+            made = figures.accuracy_by_target(selected, study.layout(name), out, name)
     else:
         known = dict.fromkeys([*study.tables, *study.figures])
         raise InputError(
@@ -190,8 +220,9 @@ def _ranking(options: argparse.Namespace) -> None:
     metric = METRICS[layout.panels[0].metrics[0]]  # of all, more is better or less
     ranked = ranking.rank(ranking.block_values(selected, layout), higher_is_better=metric.higher_is_better)
     text = ranking.describe(ranked, selected, layout, without=tables.without, dropped=tables.dropped)
-    print(*ranking.render(ranked, layout, text, options.out / "tables"), sep="\n")
-    print(*critical_difference(ranked, layout, text, options.out / "figures"), sep="\n")
+    with _place(options.out, RESULTS, [selected]) as out:
+        print(*ranking.render(ranked, layout, text, out / "tables"), sep="\n")
+        print(*critical_difference(ranked, layout, text, out / "figures"), sep="\n")
 
 
 def _claims(options: argparse.Namespace) -> None:
@@ -207,22 +238,32 @@ def _claims(options: argparse.Namespace) -> None:
     if files is None:
         files = [path for path in _files(None, tables) if path.exists()]
     given = {path.stem: path for path in _files(files, [])}
+    runs = {table: _runs(options, study, table, given[table]) for table in tables if table in given}
     found = {}
     for table in tables:
         if table == toy.NAME:
             found[table] = toy_tables.evidence(study, options.runs)
-            continue
-        selected = _runs(options, study, table, given[table]) if table in given else None
-        found[table] = claims.evidence(study, table, selected, options.runs)
-    print(*claims.render(*claims.check(study, found), options.out), sep="\n")
+        else:
+            found[table] = claims.evidence(study, table, runs.get(table), options.runs)
+    with _place(options.out, TABLES, runs.values()) as out:
+        print(*claims.render(*claims.check(study, found), out), sep="\n")
 
 
 def _files(given: list[Path] | None, tables: Iterable[str]) -> list[Path]:
-    """Files of selected runs: those given, or of each table the one in its place."""
+    """Files of selected runs: those given, or the latest of each table."""
     names = [path.stem for path in given or []]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise InputError(f"--selected: the file of table {twice} is given twice; give each once")
-    return given or [SELECTED / f"{table}.csv" for table in tables]
+    return given or [_latest(table) for table in tables]
+
+
+def _latest(table: str) -> Path:
+    """The file of a table's selected runs, or of those that there are, whichever is newer."""
+    whole, partial = (root / f"{table}.csv" for root in (SELECTED, PARTIAL / "selected"))
+    with suppress(FileNotFoundError):
+        if partial.stat().st_mtime_ns > (whole.stat().st_mtime_ns if whole.exists() else 0):
+            return partial
+    return whole
 
 
 def _runs(options: argparse.Namespace, study: Study, table: str, path: Path) -> pd.DataFrame:
@@ -230,7 +271,7 @@ def _runs(options: argparse.Namespace, study: Study, table: str, path: Path) -> 
     from tsdg.results.selected import read_selected
     from tsdg.study import settings
 
-    place = "" if path == SELECTED / f"{table}.csv" else f" --out {shlex.quote(str(path))}"
+    place = "" if path == _latest(table) else f" --out {shlex.quote(str(path))}"
     select = f"tsdg select {table}{_of_study(options)}{place}"
     return read_selected(path, table, study.layout(table), settings.of_table(study, table), select)
 
@@ -266,11 +307,12 @@ def _summary(options: argparse.Namespace) -> None:
 
     study = load_study(options)
     layouts = {table: study.layout(table) for table in options.tables}
-    rows = {
-        table: averages(_runs(options, study, table, options.selected / f"{table}.csv"), layout)
-        for table, layout in layouts.items()
-    }
-    print(*write(rows, options.out), sep="\n")
+    folder = options.selected
+    files = {table: folder / f"{table}.csv" if folder else _latest(table) for table in layouts}
+    selected = {table: _runs(options, study, table, files[table]) for table in layouts}
+    rows = {table: averages(selected[table], layout) for table, layout in layouts.items()}
+    with _place(options.out, RESULTS, selected.values()) as out:
+        print(*write(rows, out), sep="\n")
 
 
 def _show(options: argparse.Namespace) -> None:

@@ -128,6 +128,12 @@ def read_selected(
     return selected
 
 
+def gaps(selected: pd.DataFrame) -> int:
+    """How many of the expected runs have no record; the diverged have one."""
+    own = selected[selected["rule"] == "per_seed"]
+    return int((own["draws_expected"] - own["draws_found"]).sum())
+
+
 def joined_runs(selected: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Selected runs of several tables; what two tables share is there once."""
     return pd.concat(selected, ignore_index=True).drop_duplicates(ignore_index=True)
