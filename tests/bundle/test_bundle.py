@@ -271,20 +271,104 @@ def test_padding_is_that_of_training(bundle, tiny, tmp_path):
     assert len(predict(bundle, tmp_path / "new.csv")[0]) == 1
 
 
+def leaves(tree, path=()):
+    """Paths of all values of a tree of JSON."""
+    for key, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
+        yield (*path, key)
+        if isinstance(value, dict | list):
+            yield from leaves(value, (*path, key))
+
+
+def edited(card, path, value):
+    """A card with another value at a path, or without it."""
+    card = deepcopy(card)
+    place = card
+    for key in path[:-1]:
+        place = place[key]
+    if value is ABSENT:
+        del place[path[-1]]
+    else:
+        place[path[-1]] = value
+    return card
+
+
+ABSENT = object()
+WRONG = (ABSENT, None, True, 0, -1, 2**70, 0.5, -1e-9, 1e999, "", "x", [], ["x", "x"], {}, {"x": 1})
+
+
+def test_an_edit_of_a_card_is_refused(bundle, tmp_path):
+    """One that a schema can see by its place; any other, since the card is not what was exported."""
+    bundle.save(tmp_path)
+    card, seen = json.loads((tmp_path / "card.json").read_text()), 0
+    for path in leaves(card):
+        for value in WRONG:
+            changed = edited(card, path, value)
+            if changed == card and json.dumps(changed) == json.dumps(card):
+                continue
+            (tmp_path / "card.json").write_text(json.dumps(changed).replace("Infinity", "1e999"))
+            with pytest.raises(InputError, match="make it again with `tsdg export`"):
+                Bundle.load(tmp_path)
+            seen += 1
+    assert seen > 1000
+    (tmp_path / "card.json").write_text(json.dumps(card, indent=4, sort_keys=True))  # laid out anew
+    Bundle.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (("temperature",), -1.0, "temperature is -1.0 where a number > 0 belongs"),
+        (("temperature",), 0, "temperature is 0 where a number > 0 belongs"),
+        (("temperature",), float("nan"), "it is not JSON, which has no NaN"),
+        (("standardize", 1, "deviation"), 0, "standardize.1.deviation is 0 where a number > 0 belongs"),
+        (("standardize", 0, "channel"), "y", "standardize is not of the channels, in their order"),
+        (("classes",), ["a", "a"], "classes holds 'a' twice"),
+        (("classes",), ["a"], "classes does not hold 2 or more names"),
+        (("window", "stride"), -1, "window.stride is -1 where a whole number >= 1 belongs"),
+        (("network", "backbone"), "hra", "network: backbone 'hra' is not known"),
+        (("sampling_rate",), "50", "sampling_rate is '50' where a number or null belongs"),
+        (("validation", "B", "accuracy"), 7, "validation.B.accuracy is 7 where a number <= 1 belongs"),
+        (("columns",), ABSENT, "it lacks columns"),
+        (("format",), 1, "its format is 1 where this version reads 2"),
+    ],
+)
+def test_what_is_wrong_in_a_card_is_told(bundle, tmp_path, path, value, words):
+    """Even in one that says it is whole."""
+    Bundle(edited(bundle.card, path, value), bundle.model).save(tmp_path)
+    with pytest.raises(InputError) as error:
+        Bundle.load(tmp_path)
+    assert f"card.json: not the card of a bundle, {words}" in str(error.value)
+
+
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda folder, card: (folder / "card.json").write_bytes(b"\0" * 5),
-        lambda folder, card: (folder / "card.json").write_text("[" * 100_000),
-        lambda folder, card: (folder / "card.json").write_text(json.dumps(card | {"format": 9})),
-        lambda folder, card: (folder / "card.json").write_text(json.dumps(card | {"classes": ["a"] * 3})),
-        lambda folder, card: (folder / "weights.safetensors").write_bytes(b"\0" * 5),
+        lambda folder: (folder / "card.json").write_bytes(b"\0" * 5),
+        lambda folder: (folder / "card.json").write_text("[" * 100_000),
+        lambda folder: (folder / "card.json").write_text("[1]"),
+        lambda folder: (folder / "weights.safetensors").write_bytes(b"\0" * 5),
+        lambda folder: (folder / "weights.safetensors").write_bytes(other_weights(folder)),
     ],
 )
 def test_a_damaged_bundle_is_refused(bundle, tmp_path, damage):
     bundle.save(tmp_path)
-    damage(tmp_path, bundle.card)
+    damage(tmp_path)
     with pytest.raises(InputError, match="make it again with `tsdg export`"):
+        Bundle.load(tmp_path)
+
+
+def other_weights(folder):
+    """The weights with one bit of the last one flipped."""
+    weights = bytearray((folder / "weights.safetensors").read_bytes())
+    weights[-1] ^= 1
+    return bytes(weights)
+
+
+def test_weights_that_are_not_finite_are_refused(bundle, tmp_path):
+    model = deepcopy(bundle.model)
+    next(model.network.parameters()).data[:] = float("nan")
+    Bundle(bundle.card, model).save(tmp_path)
+    with pytest.raises(InputError, match="holds values that are not finite"):
         Bundle.load(tmp_path)
 
 

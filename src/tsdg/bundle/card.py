@@ -8,7 +8,8 @@ import torch
 
 import tsdg
 from tsdg import methods
-from tsdg.bundle.model import FORMAT, Model
+from tsdg.bundle.model import Model
+from tsdg.bundle.schema import FORMAT
 from tsdg.data.kinds import KINDS
 from tsdg.data.windows import WindowedDataset
 from tsdg.methods import estimators

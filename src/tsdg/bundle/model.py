@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import warnings
@@ -12,16 +13,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from tsdg.bundle import schema
 from tsdg.bundle.linear import LinearNetwork
-from tsdg.data.windows import read_card
 from tsdg.errors import InputError
 from tsdg.files import atomic, write_text
 from tsdg.learning.features import Features
 from tsdg.learning.networks import build
+from tsdg.runs.strict import parsed
 
-FORMAT = 1
 CARD, WEIGHTS, ONNX = "card.json", "weights.safetensors", "model.onnx"
-_KEYS = ("format", "classes", "channels", "window", "network", "standardize", "temperature", "sampling_rate")
 _REMEDY = "make it again with `tsdg export`"
 
 
@@ -73,7 +73,7 @@ class Bundle:
         Raises
         ------
         InputError
-            If a file is missing, unreadable or of another format, or the weights are not the card's.
+            If a file is missing, damaged or of another format, or not as `save` wrote it.
         """
         from safetensors import SafetensorError
         from safetensors.torch import load_file
@@ -82,13 +82,20 @@ class Bundle:
         for name in (CARD, WEIGHTS):
             if not (folder / name).is_file():
                 raise InputError(f"{folder}: not a bundle, {name} is missing; {_REMEDY}")
-        card = read_card(folder / CARD, _REMEDY)
-        missing = [key for key in _KEYS if key not in card] if isinstance(card, dict) else list(_KEYS)
-        if missing or card["format"] != FORMAT:
-            what = (
-                f"lacks {', '.join(missing)}" if missing else f"is of format {card['format']}, not {FORMAT}"
+        try:
+            card = parsed((folder / CARD).read_bytes())
+            schema.check(card)
+        except OSError as error:
+            raise InputError(f"{folder / CARD}: cannot be read ({error.strerror}); {_REMEDY}") from None
+        except RecursionError:
+            raise InputError(f"{folder / CARD}: is nested too deeply; {_REMEDY}") from None
+        except ValueError as error:
+            raise InputError(f"{folder / CARD}: not the card of a bundle, {error}; {_REMEDY}") from None
+        if card.pop("checksum") != _checksum(card, (folder / WEIGHTS).read_bytes()):
+            raise InputError(
+                f"{folder}: {CARD} and {WEIGHTS} are not what was exported together; undo what was changed "
+                f"in them, or {_REMEDY}"
             )
-            raise InputError(f"{folder / CARD}: {what}; {_REMEDY}")
         try:
             weights = load_file(folder / WEIGHTS)
             model = empty_model(card)
@@ -98,6 +105,9 @@ class Bundle:
             raise InputError(
                 f"{folder / WEIGHTS}: not the weights of this card ({words}); {_REMEDY}"
             ) from None
+        for name, value in weights.items():
+            if not value.isfinite().all():
+                raise InputError(f"{folder / WEIGHTS}: {name} holds values that are not finite; {_REMEDY}")
         return cls(card, model)
 
     def save(self, folder: str | Path) -> list[Path]:
@@ -105,16 +115,24 @@ class Bundle:
         from safetensors.torch import save
 
         folder = Path(folder)
-        weights = {k: v.detach()[0].contiguous().clone() for k, v in self.model.network.state_dict().items()}
+        named = {k: v.detach()[0].contiguous().clone() for k, v in self.model.network.state_dict().items()}
+        weights = save(named)
         with atomic(folder / WEIGHTS) as temporary:
-            temporary.write_bytes(save(weights))  # readable as its neighbours are
-        write_text(folder / CARD, json.dumps(self.card, indent=1, ensure_ascii=False) + "\n")
+            temporary.write_bytes(weights)  # readable as its neighbours are
+        card = self.card | {"checksum": _checksum(self.card, weights)}
+        write_text(folder / CARD, json.dumps(card, indent=1, ensure_ascii=False) + "\n")
         return [folder / WEIGHTS, folder / CARD]
 
     @torch.no_grad()
     def logits(self, x: Tensor) -> Tensor:
         """Logits ``(N, K)`` of windows ``(N, C, T)``."""
         return torch.cat([self.model(part) for part in x.split(256)]) if len(x) else self.model(x)
+
+
+def _checksum(card: dict[str, Any], weights: bytes) -> str:
+    """SHA-256 of a card without it and of the weights: an edit of either shows, a new layout does not."""
+    text = json.dumps(json.loads(json.dumps(card)), sort_keys=True)
+    return hashlib.sha256(text.encode() + weights).hexdigest()
 
 
 def empty_model(card: dict[str, Any]) -> Model:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,9 @@ from tsdg.data.own.sampling import RATES_DIFFER, Sampling
 from tsdg.data.own.stamps import rate_of
 from tsdg.data.windows import window_starts
 from tsdg.errors import InputError, nearest
+
+WINDOWS = ("recording", "start", "seconds", "class", "confidence")  # and p_CLASS; seconds if they are known
+VOTES = ("recording", "class", "share", "windows", "confidence")
 
 
 def predict(
@@ -129,14 +133,18 @@ def _classified(
         raise InputError(f"recording {name} begins with missing values, which this model cannot fill")
     x = torch.from_numpy(filled).unfold(0, length, 1)[torch.from_numpy(starts)]
     probabilities = (bundle.logits(x).double() / card["temperature"]).softmax(1).numpy()
-    columns = {"recording": name, "start": begin + starts}
-    if rate:
-        columns["seconds"] = (begin + starts) / rate
-    columns["class"] = [card["classes"][k] for k in probabilities.argmax(1)]
-    columns["confidence"] = probabilities.max(1)
-    return pd.DataFrame(
-        columns | {f"p_{label}": probabilities[:, k] for k, label in enumerate(card["classes"])}
+    table = pd.DataFrame(
+        {
+            "recording": name,
+            "start": begin + starts,
+            "seconds": (begin + starts) / (rate or 1),
+            "class": [card["classes"][k] for k in probabilities.argmax(1)],
+            "confidence": probabilities.max(1),
+        },
+        columns=WINDOWS,
     )
+    table[[f"p_{label}" for label in card["classes"]]] = probabilities
+    return table if rate else table.drop(columns="seconds")
 
 
 def _votes(windows: pd.DataFrame, classes: list[str]) -> pd.DataFrame:
@@ -147,4 +155,17 @@ def _votes(windows: pd.DataFrame, classes: list[str]) -> pd.DataFrame:
         best = max(range(len(classes)), key=lambda k: (counts[k], means[k]))
         row = (name, classes[best], counts[best] / len(part), len(part), part["confidence"].mean())
         rows.append(row)
-    return pd.DataFrame(rows, columns=["recording", "class", "share", "windows", "confidence"])
+    return pd.DataFrame(rows, columns=list(VOTES))
+
+
+def is_output(path: Path) -> bool:
+    """Whether a file begins as the windows or votes of a prediction do."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        first = file.readline(1 << 16)
+    try:
+        names = next(csv.reader([first]), [])
+    except csv.Error:
+        return False
+    common = [name for name in names if not name.startswith("p_")]
+    without_time = [name for name in WINDOWS if name != "seconds"]
+    return names == list(VOTES) or (common != names and common in (list(WINDOWS), without_time))

@@ -8,7 +8,6 @@ from tsdg.commands.arguments import DATA, RUNS, Commands, command, load_study, n
 from tsdg.errors import InputError
 from tsdg.files import write_text
 
-WINDOWS, VOTES = "recording,start,", "recording,class,share,windows,confidence\n"  # how the files begin
 EXTRA = "pip install 'tsdg[export]'"
 
 
@@ -80,12 +79,13 @@ def _export(options: argparse.Namespace) -> None:
 def _predict(options: argparse.Namespace) -> None:
     _need("safetensors")
     from tsdg.bundle.model import Bundle
-    from tsdg.bundle.predict import predict
+    from tsdg.bundle.predict import is_output, predict
 
     out = options.out or options.file.with_name(f"{options.file.stem}_classes.csv")
     votes_out = out.with_name(f"{out.stem}_votes.csv")
-    for path, columns in ((out, WINDOWS), (votes_out, VOTES)):
-        _refuse_to_replace(path, columns)
+    for path in (out, votes_out):
+        if path.is_file() and not is_output(path):
+            raise InputError(f"--out: {path} is there and no output of `tsdg predict`; choose another name")
     bundle = Bundle.load(options.bundle)
     windows, votes = predict(
         bundle, options.file, recording=options.recording, time=options.time,
@@ -95,17 +95,6 @@ def _predict(options: argparse.Namespace) -> None:
         write_text(path, table.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
     print(votes.to_string(index=False, float_format="%.3f", max_rows=40))
     print(out, votes_out, sep="\n")
-
-
-def _refuse_to_replace(path: Path, head: str) -> None:
-    """Refuse a file that is there and that this command did not write."""
-    if not path.is_file():
-        return
-    with open(path, "rb") as file:
-        first = file.readline(4096)
-    ours = first.startswith(head.encode()) and (head.endswith("\n") or b",class,confidence,p_" in first)
-    if not ours:
-        raise InputError(f"--out: {path} is there and no output of `tsdg predict`; choose another name")
 
 
 def _need(*packages: str) -> None:

@@ -4,8 +4,6 @@ All that selection, tables and figures rest on. `tsdg.runs.writing` writes them.
 """
 
 import json
-import re
-from copy import deepcopy
 from math import fsum
 from pathlib import Path
 from statistics import fmean
@@ -16,15 +14,13 @@ from msgspec import Meta, Struct
 
 from tsdg.errors import InputError
 from tsdg.runs.recipe import Recipe
+from tsdg.runs.strict import FromZero, Number, converted, parsed
 from tsdg.runs.writing import FORMAT
 from tsdg.study.run import Run, run_path
 
 ROUNDING = 1e-6
-_HUGE = 1e300  # infinity, which JSON may hold as 1e999, is above
 _LARGEST = 2**63 - 1  # whole number of a table
 
-Number = Annotated[float, Meta(ge=-_HUGE, le=_HUGE)]
-FromZero = Annotated[float, Meta(ge=0, le=_HUGE)]
 Fraction = Annotated[float, Meta(ge=0, le=1 + ROUNDING)]
 Brier = Annotated[float, Meta(ge=0, le=2 + ROUNDING)]
 Integer = Annotated[int, Meta(ge=-_LARGEST, le=_LARGEST)]
@@ -227,7 +223,7 @@ def read(path: str | Path, run: Run | None = None) -> Record:
         contradicts itself; the message names it and the remedy.
     """
     try:
-        record = typed(json.loads(Path(path).read_bytes(), object_pairs_hook=_object, parse_constant=_refuse))
+        record = typed(parsed(Path(path).read_bytes()))
     except OSError as error:
         problem = f"it cannot be read ({error.strerror})"
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
@@ -265,72 +261,6 @@ def typed(plain: Any) -> Record:
     if plain.get("format") != FORMAT:
         raise ValueError(f"its format is {plain.get('format')!r} where this version reads {FORMAT}")
     try:
-        return msgspec.convert(plain, Record)
+        return converted(plain, Record)
     except InputError as error:
         raise ValueError(f"run: {error}") from None
-    except msgspec.ValidationError as error:
-        raise ValueError(_explained(plain, str(error))) from None
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f"it has the key {next(key for key in keys if keys.count(key) > 1)!r} twice")
-    return found
-
-
-def _refuse(constant: str) -> float:
-    raise ValueError(f"it is not JSON, which has no {constant}")
-
-
-def _explained(plain: dict[str, Any], error: str) -> str:
-    """msgspec's message in our words, with the keys that it leaves out and the value that is wrong."""
-    reason, _, path = error.partition(" - at `$")
-    steps = _steps(plain, error, path)
-    place = ".".join(map(str, steps))
-    if found := re.fullmatch(r"Object missing required field `(\w+)`", reason):
-        return f"{place or 'the record'} lacks {found[1]}"
-    value = _at(plain, steps)
-    if found := re.match(r"Expected `(.+?)`(?: ([<>]=) (\S+))?", reason):
-        kinds = " or ".join(_KINDS.get(kind, kind) for kind in found[1].split(" | "))
-        limit = f" {found[2]} {float(found[3]):.5g}" if found[2] else ""
-        return f"{place} is {value!r:.40} where {kinds}{limit} belongs"
-    if reason.startswith("Invalid enum value"):
-        return f"{place} is {value!r:.40}, which is not known"
-    return f"{place}: {reason}" if place else reason
-
-
-_KINDS = {
-    "float": "a number", "int": "a whole number", "str": "a text", "bool": "true or false", "array": "a list",
-    "object": "a JSON object",
-}  # fmt: skip
-
-
-def _steps(plain: dict[str, Any], error: str, path: str) -> list[str | int]:
-    """The keys and indices that lead to a fault; msgspec has [...] for a key that is no field."""
-    steps: list[str | int] = []
-    for name, index in re.findall(r"\.(\w+)|\[(\d+|\.\.\.)\]", path):
-        steps.append(_faulty_key(plain, error, steps) if index == "..." else name or int(index))
-    return steps
-
-
-def _faulty_key(plain: dict[str, Any], error: str, steps: list[str | int]) -> str:
-    """The first key below some steps that gives an error without those beside it."""
-    for key, value in _at(plain, steps).items():
-        alone = deepcopy(plain)
-        place = _at(alone, steps)
-        place.clear()
-        place[key] = value
-        try:
-            msgspec.convert(alone, Record)
-        except msgspec.ValidationError as again:
-            if str(again) == error:
-                return key
-    return "*"
-
-
-def _at(tree: Any, steps: list[str | int]) -> Any:
-    for step in steps:
-        tree = tree[step]
-    return tree
