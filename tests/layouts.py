@@ -5,8 +5,12 @@ from tsdg.study.layout import Layout, Panel, Protocol
 PAPER = Protocol("paper", seeds=3, draws=20, iterations=3000)
 
 
-def panel(dataset, targets, metrics=("accuracy",), *, title=None, average_only=False, paper=None):
-    return Panel(dataset, title or dataset, tuple(targets), tuple(metrics), average_only, paper)
+def panel(
+    dataset, targets, metrics=("accuracy",), *, title=None, average_only=False, paper=None, groups=None
+):
+    return Panel(
+        dataset, title or dataset, tuple(targets), tuple(metrics), average_only, paper, dict(groups or {})
+    )
 
 
 def layout(

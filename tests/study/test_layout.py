@@ -53,6 +53,7 @@ def test_the_text_of_a_layout_changes_with_all_of_it():
         {"metrics": ("ece",)},
         {"average_only": True},
         {"paper": "x"},
+        {"groups": {"P": ("A", "B")}},
     ]
     changes += [{"panels": (replace(shape.panels[0], **change),)} for change in of_panel]
     texts = [text(replace(shape, **change)) for change in [{}, *changes]]

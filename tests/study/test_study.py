@@ -216,6 +216,18 @@ def test_a_row_that_needs_what_its_data_set_lacks_is_refused(params, key):
         Study(params)
 
 
+def test_a_group_has_numbers_by_domain_whose_name_is_theirs(params):
+    tiny = params["tables"]["tiny"]
+    del tiny["targets"]
+    params["tables"] |= {"tiny": tiny | {"holdout": "site"}, "tiny_by_domain": tiny}
+    with pytest.raises(InputError, match="tiny_by_domain: the name is taken, by the numbers of table"):
+        Study(params)
+    del params["tables"]["tiny_by_domain"]
+    assert Study(params).panels("tiny")[0].domains == [
+        ("site=north", "A"), ("site=north", "B"), ("site=south", "C"), ("site=south", "D"),
+    ]  # fmt: skip
+
+
 def test_the_papers_numbers_stand_beside_the_whole_data_set_of_their_kind_alone(params):
     params["datasets"]["part"] = {"of": "tiny", "domains": ["A", "B", "D"]}
     params["tables"]["tiny"]["paper"] = "bearings"

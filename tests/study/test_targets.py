@@ -54,6 +54,26 @@ def test_what_is_no_target_is_refused(name, message):
         named(DOMAINS, name)
 
 
+def test_fields_stand_in_the_order_of_the_first_domain_whatever_that_of_others():
+    mixed = DOMAINS | {"D": {"load": 1, "user": "c,d"}}
+    assert held_out(mixed, ["load", "user"]) == held_out(DOMAINS, ["user", "load"])
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (["a", "b,load=1"], "cannot have ',NAME='"),
+        (["a", "b "], "values of one line that do not end with a space"),
+        (["a", "b\nc"], "values of one line"),
+        (["a", "ü" * 40], "its folder would have 247 characters, more than 200"),
+    ],
+)
+def test_a_value_that_makes_no_name_is_refused(values, message):
+    domains = {name: {"user": values[k // 2], "load": k % 2} for k, name in enumerate("ABCD")}
+    with pytest.raises(InputError, match=message):
+        held_out(domains, "user")
+
+
 def test_one_group_alone_is_refused():
     same = {name: {"user": "a"} for name in "ABC"}
     with pytest.raises(InputError, match="every domain has user=a: one group"):

@@ -3,7 +3,9 @@
 import json
 from pathlib import Path
 
-from tiny import DOCUMENT, Workflow
+import pandas as pd
+import yaml
+from tiny import DOCUMENT, Workflow, tsdg
 
 TABLE = {"select": 1, "table": 1, "accuracy": 1, "summary": 1} | DOCUMENT
 RESULTS = TABLE | {"figure": 1, "ranking": 1}  # of which the small table is part
@@ -94,3 +96,27 @@ def test_a_table_of_estimators(finished: Workflow, tmp_path: Path) -> None:
     first, rule, second = lines[lines.index(r"\midrule") + 1 :][:3]
     assert (first.split(" ")[0], rule, second.split(" ")[0]) == ("Line", r"\midrule", "ERM")
     assert copy.plan(*asked[:-1], "--", path) == {}
+
+
+def test_a_field_whose_values_a_shell_would_read_is_held_out(finished: Workflow, tmp_path: Path) -> None:
+    copy = finished.copy(tmp_path)
+    study = yaml.safe_load((tmp_path / "params.yaml").read_text())
+    line = {"label": "Line", "method": "estimator", "features": "statistics"}
+    study["variants"]["line"] = line | {"estimator": "sklearn.naive_bayes.GaussianNB"}
+    values = {"A": "a b=\"c\", 'd'", "B": "{e} $f$ #%&ü", "C": "{e} $f$ #%&ü"}
+    study["datasets"]["bearings"]["domains"] = {name: {"site": value} for name, value in values.items()}
+    table = {"dataset": "bearings", "holdout": "site", "rows": ["line"], "metrics": ["accuracy"]}
+    study["tables"] = {"sites": table | {"caption": "Sites."}}
+    study = {key: value for key, value in study.items() if key not in ("figures", "ranking")}
+    (tmp_path / "params.yaml").write_text(yaml.safe_dump(study, allow_unicode=True))
+    path = "results/tables/sites.tex"
+    copy.run("--config", "runs_per_job=1", "--", path, "results/figures/sites.png")
+    records = [json.loads((tmp_path / record).read_text()) for record in copy.records()]
+    assert {record["run"]["target"]: record["sources"] for record in records} == {
+        f"site={values['A']}": ["B", "C"], f"site={values['B']}": ["A"],
+    }  # fmt: skip
+    by_domain = pd.read_csv(tmp_path / "results/tables/sites_by_domain.csv")
+    assert list(by_domain["domain"]) == ["A", "B", "C", "Average"]
+    assert copy.plan("--config", "runs_per_job=6", "--", path) == {}
+    assert tsdg(tmp_path, "status").splitlines()[-1].split()[:4] == ["in", "all", "2", "2"]
+    assert "every record" in tsdg(tmp_path, "prune")

@@ -139,8 +139,8 @@ rule table:
         study=study_file,
         out=output_folder,
     shell:
-        "tsdg table {wildcards.table} --params {params.study} --selected {input.selected} --out {params.out}"
-        " > {log} 2>&1"
+        "tsdg table {wildcards.table} --params {params.study} --selected {input.selected} --runs results/runs"
+        " --out {params.out} > {log} 2>&1"
 
 
 rule document:

@@ -43,6 +43,7 @@ def add(commands: Commands) -> None:
     table.add_argument(
         "--selected", type=Path, help="default: what `tsdg select` has written last for the table"
     )
+    table.add_argument("--runs", type=Path, default=RUNS, help="folder of records")
     _add_out(table, TABLES)
 
     figure = command(
@@ -180,7 +181,7 @@ def _table(options: argparse.Namespace) -> None:
     layout = study.layout(options.table)
     selected = _runs(options, study, options.table, options.selected or _latest(options.table))
     with _place(options.out, TABLES, [selected]) as out:
-        print(*render(options.table, selected, layout, out), sep="\n")
+        print(*render(options.table, selected, layout, out, options.runs), sep="\n")
 
 
 def _figure(options: argparse.Namespace) -> None:

@@ -9,6 +9,7 @@ import pandas as pd
 from tsdg.results.numbers import is_partial, summarise
 from tsdg.study.layout import AVERAGE, PAPER_PROTOCOL, Layout, Protocol
 from tsdg.study.metric import METRICS
+from tsdg.study.targets import REST
 
 FEW = 50  # windows of a target, below which a caption gives their number
 LISTED = 4  # gaps that a caption spells out; beyond, it counts them
@@ -30,6 +31,7 @@ def notes(selected: pd.DataFrame, layout: Layout) -> list[str]:
     if layout.baselines:
         names = ", ".join(layout.labels[row] for row in layout.baselines)
         found.insert(0, f"No networks, and not the paper's: {names}.")
+    found += _groups(layout)
     others = rows[~rows["protocol"].isin(["", layout.protocol.name])]
     if len(others):
         pairs = others[["variant", "protocol"]].drop_duplicates().itertuples()
@@ -48,6 +50,21 @@ def notes(selected: pd.DataFrame, layout: Layout) -> list[str]:
         )
         found.append(f"Few windows to test on: {listing}.")
     return found + _gaps(summarise(selected, layout), layout)
+
+
+def _groups(layout: Layout) -> list[str]:
+    """Which domains are held out together, where a target's name does not list them."""
+    found = []
+    for panel in layout.panels:
+        of = f" of {panel.title}" if len(layout.panels) > 1 else ""
+        rests = [target for target in panel.targets if target.startswith(REST)]
+        if rests:
+            found.append(f'The target "{rests[0]}"{of} is every domain but {rests[0].removeprefix(REST)}.')
+        named = [target for target in panel.targets if "=" in target]
+        if named:
+            listing = "; ".join(f"{target} is {', '.join(panel.groups[target])}" for target in named)
+            found.append(f"Held out together{of}: {listing}.")
+    return found
 
 
 def _searched(layout: Layout) -> bool:

@@ -37,7 +37,7 @@ def over_seeds(values: BySeed) -> Summary:
     return Summary(mean, statistics.stdev(numbers) if len(numbers) > 1 else math.nan, len(numbers))
 
 
-def over_targets(values: Mapping[str, BySeed]) -> Summary:
+def over_targets(values: Mapping[Any, BySeed]) -> Summary:
     """Of the average over targets; nothing where a target has no value."""
     targets = list(values.values())
     if not all(targets):

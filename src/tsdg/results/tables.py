@@ -10,6 +10,7 @@ import pandas as pd
 from tsdg.files import write_text
 from tsdg.results import paper
 from tsdg.results.best import LEGEND
+from tsdg.results.by_domain import by_domain
 from tsdg.results.captions import caption
 from tsdg.results.cells import Column, printed
 from tsdg.results.latex import body, document, escape, row
@@ -17,16 +18,25 @@ from tsdg.results.numbers import summarise
 from tsdg.results.paper_layout import tabular
 from tsdg.study.layout import AVERAGE, Layout
 from tsdg.study.metric import METRICS
+from tsdg.study.run import RECORDS
 
 
-def render(name: str, selected: pd.DataFrame, layout: Layout, out_folder: str | Path) -> list[Path]:
+def render(
+    name: str, selected: pd.DataFrame, layout: Layout, out_folder: str | Path, runs: str | Path = RECORDS
+) -> list[Path]:
     """Write a table.
+
+    Parameters
+    ----------
+    runs : path
+        Folder of the records, which are read where a target is a group of domains.
 
     Returns
     -------
     list of Path
         ``{name}.csv`` (`summarise`) and ``{name}.tex`` (a document that compiles alone); where the layout
-        names a table of the paper also ``{name}_comparison.csv`` and ``{name}_comparison.md``.
+        names a table of the paper also ``{name}_comparison.csv`` and ``{name}_comparison.md``; where a
+        target is a group ``{name}_by_domain.csv`` (`tsdg.results.by_domain.by_domain`).
     """
     table, text = summarise(selected, layout), caption(selected, layout)
     paths = write(name, table, _latex(name, table, text, layout), out_folder)
@@ -34,6 +44,10 @@ def render(name: str, selected: pd.DataFrame, layout: Layout, out_folder: str | 
     if len(compared):
         words = paper.markdown(compared, text)
         paths += write(f"{name}_comparison", compared, words, out_folder, ".md")
+    if any(panel.groups for panel in layout.panels):
+        paths.append(Path(out_folder, f"{name}_by_domain.csv"))
+        own = by_domain(selected, layout, runs)
+        write_text(paths[-1], own.to_csv(index=False, lineterminator="\n"))
     return paths
 
 

@@ -3,6 +3,7 @@
 Whoever starts a job or looks for what it left asks here: the workflow's rules, `tsdg plan`, `tsdg status`.
 """
 
+import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
@@ -11,6 +12,7 @@ from typing import NamedTuple
 from tsdg.data import toy
 from tsdg.study.run import RECORD, Run, draw_name, filled, target_folder
 from tsdg.study.study import Study
+from tsdg.study.targets import LONGEST
 
 TOY_SEEDS = 5  # of the toy study in one job, of which starting Python is a small part
 
@@ -107,6 +109,8 @@ def _packs(study: Study, runs: Sequence[Run]) -> list[TrainingRule]:
                 names = [draw_name(number) for number in block]
                 ends = [target_folder(chosen[0]), target_folder(chosen[-1]), names[0], names[-1]]
                 label = "-".join(dict.fromkeys(ends))
+                if len(label) > LONGEST:
+                    label = f"{hashlib.sha256(label.encode()).hexdigest()[:12]}-{names[0]}-{names[-1]}"
                 groups = (
                     tuple(Run(dataset, variant, *run) for run in product(chosen, [seed], block))
                     for variant, seed in product(variants, range(study.protocol.seeds))

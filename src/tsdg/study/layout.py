@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Literal
 
 from tsdg.errors import InputError
@@ -55,6 +55,8 @@ class Panel:
         Whether the average over targets is printed without the targets.
     paper : str, optional
         The paper's table to compare with, see `tsdg.data.paper`.
+    groups : mapping of str to sequence of str
+        The domains of each of the targets that is a group.
     """
 
     dataset: str
@@ -63,11 +65,17 @@ class Panel:
     metrics: tuple[str, ...]
     average_only: bool = False
     paper: str | None = None
+    groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def leading(self) -> str:
         """The metric that is drawn by target: the first, unless less of it is better; then accuracy."""
         return self.metrics[0] if METRICS[self.metrics[0]].higher_is_better else "accuracy"
+
+    @property
+    def domains(self) -> list[tuple[str, str]]:
+        """Target and domain of every domain that is held out."""
+        return [(target, domain) for target in self.targets for domain in self.groups.get(target, (target,))]
 
     @property
     def shown(self) -> list[str]:

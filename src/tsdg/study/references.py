@@ -192,11 +192,14 @@ def _names(study: Study) -> None:
             if name in TAKEN:
                 raise InputError(f"{section}.{name}: the name is taken, by a result of every study")
     for name in study.tables:
-        compared = f"{name}_comparison"
-        if compared in study.tables and any(panel.paper for panel in study.panels(name)):
-            raise InputError(
-                f"tables.{compared}: the name is taken, by the comparison of table {name} with the paper"
-            )
+        panels = study.panels(name)
+        for other, reason, what in (
+            ("comparison", "paper", f"comparison of table {name} with the paper"),
+            ("by_domain", "groups", f"numbers of table {name} by domain"),
+        ):
+            made = any(getattr(panel, reason) for panel in panels)
+            if made and f"{name}_{other}" in study.tables:
+                raise InputError(f"tables.{name}_{other}: the name is taken, by the {what}")
 
 
 def _figure(study: Study, where: str, entry: Tree) -> None:

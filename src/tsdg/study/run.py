@@ -43,7 +43,7 @@ class Run:
                     f"{field} {name!r} cannot name a folder: use text without spaces and slashes that "
                     "does not start with a dot."
                 )
-        if not isinstance(self.target, str) or not re.fullmatch(r"\S(.*\S)?", self.target):
+        if not is_target(self.target):
             raise InputError(
                 f"target {self.target!r}: use one line of text that neither begins nor ends with a space."
             )
@@ -64,6 +64,11 @@ class Run:
 
     def __lt__(self, other: "Run") -> bool:
         return self.order < other.order
+
+
+def is_target(name: object) -> bool:
+    """Whether a target can have a name: one line of text that neither begins nor ends with a space."""
+    return isinstance(name, str) and re.fullmatch(r"\S(.*\S)?", name) is not None
 
 
 def _is_natural(value: object) -> bool:

@@ -281,12 +281,14 @@ class Study:
             Panel(
                 dataset=panel["dataset"],
                 title=panel.get("title", panel["dataset"]),
-                targets=tuple(self.targets(panel)),
+                targets=tuple(names),
                 metrics=tuple(panel["metrics"]),
                 average_only=panel.get("average_only", False),
                 paper=panel.get("paper"),
+                groups=self.groups(panel["dataset"], names),
             )
             for panel in entry.get("panels", [entry])
+            for names in [self.targets(panel)]
         ]
 
     def targets(self, panel: Tree) -> list[str]:

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from tsdg.errors import InputError, nearest
+from tsdg.study.run import is_target, target_folder
 
 SINGLE_SOURCE = "single-source"
+LONGEST = 200  # characters of a target's folder; a file system takes 255
 REST = "not "  # before a target's name: all domains but its own
 
 Domains = Mapping[str, Mapping[str, Any]]  # each with its metadata
@@ -95,16 +97,23 @@ def held_out(domains: Domains, holdout: Holdout) -> list[Target]:
         fields = list(map(str, parts))
         for field in fields:
             check_field(domains, field)
-        found = [_of_fields(metadata, fields) for metadata in domains.values()]
+        ordered = _in_order(domains, fields)
+        found = [_of_fields(metadata, ordered) for metadata in domains.values()]
         names = list(dict.fromkeys(found))
         if len(names) == 1:
             raise InputError(
                 f"every domain has {names[0]}: one group alone leaves no sources; name another field"
             )
-        return [
+        made = [
             _target(domains, name, {d for d, of in zip(domains, found, strict=True) if of == name})
             for name in names
         ]
+        for target in made:
+            if set(_values(target.name)) != set(fields):
+                raise InputError(
+                    f"{target.name!r}: a value of metadata cannot have ',NAME=' in it; rename it"
+                )
+        return made
     lists = [[part] if isinstance(part, str) else list(part) for part in parts]
     for domain in (domain for part in lists for domain in part):
         if domain not in domains:
@@ -130,18 +139,15 @@ def check_field(domains: Domains, field: str) -> None:
 def _of_values(domains: Domains, name: str) -> Target:
     """The domains that have some values of metadata fields, ``user=a,model=s3``."""
     wanted: dict[str, str] = {}
-    for part in re.split(r",(?=[^,=]+=)", name):
-        field, _, value = part.partition("=")
+    for field, value in _values(name).items():
         check_field(domains, field)
-        if field in wanted:
-            raise InputError(f"{name!r} names {field} twice")
         values = list(dict.fromkeys(_text(metadata[field]) for metadata in domains.values()))
         if value not in values:
             raise InputError(
                 f"no domain has {field} {value!r}{nearest(value, values)}; there are {', '.join(values)}"
             )
         wanted[field] = value
-    fields = sorted(wanted, key=list(next(iter(domains.values()))).index)
+    fields = _in_order(domains, wanted)
     usual = ",".join(f"{field}={wanted[field]}" for field in fields)
     found = {domain for domain, metadata in domains.items() if _of_fields(metadata, fields) == usual}
     if not found:
@@ -149,9 +155,22 @@ def _of_values(domains: Domains, name: str) -> Target:
     return _target(domains, usual, found)
 
 
+def _values(name: str) -> dict[str, str]:
+    """The values of metadata fields in a target's name."""
+    pairs = [part.split("=", 1) for part in re.split(r",(?=[^,=]+=)", name)]
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        raise InputError(f"{name!r} names a field twice")
+    return values
+
+
+def _in_order(domains: Domains, fields: Iterable[str]) -> list[str]:
+    """Metadata fields in the order of the first domain's."""
+    return sorted(fields, key=list(next(iter(domains.values()))).index)
+
+
 def _of_fields(metadata: Mapping[str, Any], fields: Iterable[str]) -> str:
-    order = sorted(fields, key=list(metadata).index)
-    return ",".join(f"{field}={_text(metadata[field])}" for field in order)
+    return ",".join(f"{field}={_text(metadata[field])}" for field in fields)
 
 
 def _listed(domains: Domains, listed: Iterable[str]) -> Target:
@@ -162,6 +181,15 @@ def _listed(domains: Domains, listed: Iterable[str]) -> Target:
 def _target(domains: Domains, name: str, chosen: set[str]) -> Target:
     if len(chosen) == len(domains):
         raise InputError(f"{name!r} is every domain: nothing is left to learn from")
+    if not is_target(name):
+        raise InputError(
+            f"{name!r} cannot name a target: use values of one line that do not end with a space; rename it"
+        )
+    if len(target_folder(name)) > LONGEST:
+        raise InputError(
+            f"{name[:60]!r}...: the name of its folder would have {len(target_folder(name))} characters, "
+            f"more than {LONGEST}; give its domains a metadata field with a short value, and hold that out"
+        )
     return Target(name, tuple(domain for domain in domains if domain in chosen))
 
 

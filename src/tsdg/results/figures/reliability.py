@@ -20,6 +20,7 @@ from tsdg.results.figures.style import (
     LINE,
     OURS,
     PAGE,
+    plain,
     save,
     style,
     unparsed,
@@ -100,7 +101,8 @@ def draw(
                     runs_of_cell = found.get((panel.dataset, target, variant), [])
                     _diagram(ax, runs_of_cell, OURS if variant in layout.ours else BASELINE)
                     if r == 0:
-                        ax.set_title(f"{panel.title} {target}" if several else target, pad=3)
+                        title = f"{panel.title} {target}" if several else target
+                        ax.set_title(textwrap.fill(plain(title), 24), pad=3)
                     if k == 0:
                         ax.tick_params(labelleft=True)
                         ax.set_ylabel(textwrap.fill(layout.labels[variant], 14), labelpad=1)

@@ -1,5 +1,6 @@
 """The one look of all figures, and what must be said beneath them."""
 
+import re
 import textwrap
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -83,4 +84,5 @@ def wrapped(sentences: Sequence[str]) -> list[str]:
 def write_below(figure: Figure, lines: Sequence[str]) -> None:
     """Write remarks at the foot of a figure as wide as a page."""
     height = figure.get_size_inches()[1]
-    figure.text(0.015, 0.05 / height, "\n".join(lines), fontsize=6, color="#444444", va="bottom")
+    text = re.sub(r"(?<!\\)\$", r"\$", "\n".join(lines))  # titles and labels are `plain` already
+    figure.text(0.015, 0.05 / height, text, fontsize=6, color="#444444", va="bottom")
