@@ -153,6 +153,20 @@ def test_the_draw_is_selected_on_sources_alone(params, tmp_path):
         selected("vrex", fingerprint="other data")
 
 
+def test_where_seeds_draw_anew_the_draw_is_selected_among_the_seeds_own(params, tmp_path):
+    params["protocols"]["anew"] = {"seeds": 2, "draws": 3, "search": "anew"}
+    study = Study(params, ["protocol=anew"])
+    for seed, best in ((0, 2), (1, 1)):
+        for number in range(3):
+            run = Run("tiny", "vrex", "A", seed, number)
+            record = make_record(run, [(40, 0.9 if number == best else 0.5 - seed / 10, 0.5)], "BCD")
+            record |= {"config": study.config("tiny", "vrex"), "hparams": study.hparams(run)}
+            record["code"] = {"version": "0", "fingerprint": training_fingerprint(record["config"])}
+            write(tmp_path / run_path(run), record)
+    for seed, best in ((0, 2), (1, 1)):
+        assert selected_draw(study, "tiny", "vrex", tmp_path, "f", seed)[0] == best
+
+
 def test_a_method_that_needs_its_domain_is_refused(study, tiny_folder):
     with pytest.raises(InputError, match="MTL looks at all windows of a domain"):
         export(study, tiny_folder, variant="mtl")

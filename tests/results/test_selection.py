@@ -37,6 +37,7 @@ def test_by_hand(tmp_path):
     assert tuple(selected.columns) == COLUMNS
     assert {s: d for s, (d, _) in chosen(selected).items()} == {0: "1", 1: "0", 2: "1"}
     assert {s: d for s, (d, _) in chosen(selected, "shared").items()} == {0: "2", 1: "2", 2: "2"}
+    assert set(select(runs, tmp_path, one_for_all=False).rule) == {"per_seed"}
     first = selected[selected.rule == "per_seed"].iloc[0]
     assert (first.accuracy, first.validation_accuracy, first.iteration) == (0.1, 0.9, 100)
     assert first.nll == pytest.approx(1.9)

@@ -150,6 +150,17 @@ def test_a_caption_speaks_of_a_search_only_where_there_is_something_to_search(
     assert ("draw" in caption) == (len(settled) < 2)
 
 
+def test_a_caption_tells_draws_made_anew(tmp_path):
+    used = Protocol("domainbed", 3, 20, 3000, anew=True, checkpoint="best")
+    shape = layouts.layout(["b", "a"], panel("toy", "P"), protocol=used, settled=["a", "b"], baselines=["b"])
+    caption = captions.caption(select(grid(["a", "b"], "P", range(3), [0]), tmp_path), shape)
+    assert (
+        "Protocol domainbed: 3 seeds, 20 hyperparameter draws of each, with seeds of their own, the first "
+        "being the published values, 3,000 iterations, the checkpoint with the best source validation; draws "
+        "of a differ by their seed alone; nothing to search for what is no network."
+    ) in caption
+
+
 def test_many_gaps_are_counted_and_lost_draws_are_gaps(tmp_path):
     targets = [f"t{i}" for i in range(6)]
     for target in targets:

@@ -9,6 +9,8 @@ from tsdg.data.split import VALIDATION, split
 from tsdg.data.windows import WindowedDataset, write
 from tsdg.errors import InputError
 from tsdg.learning.inputs import Windows
+from tsdg.learning.sources import Sources
+from tsdg.runs import training
 from tsdg.runs.record import typed
 from tsdg.runs.training import Progress, Trainer, choose_device, recorded, train
 from tsdg.runs.writing import plain
@@ -98,6 +100,23 @@ def test_the_evaluation_interval_changes_nothing(tiny, params):
     assert often["checkpoints"][-1] == seldom["checkpoints"][-1]
     assert often["losses"] == seldom["losses"]
     assert often["neighbours"] == seldom["neighbours"]
+
+
+def test_draws_with_seeds_of_their_own_share_the_split_and_nothing_else(tiny, params, monkeypatch):
+    splits = []
+
+    class Watched(Sources):
+        def __init__(self, *args, seed, **others):
+            splits.append(seed)
+            super().__init__(*args, seed=seed, **others)
+
+    monkeypatch.setattr(training, "Sources", Watched)
+    runs = [run("erm", draw=0), run("erm", draw=1), run("erm", seed=1, draw=0)]
+    alike = train(tiny, runs[:2], config(params, "erm", iterations=2), [{}, {}])
+    assert alike[0]["losses"] == alike[1]["losses"]
+    apart = train(tiny, runs, config(params, "erm", iterations=2) | {"seeds": "by draw"}, [{}] * 3)
+    assert len({str(record["losses"]["loss"]) for record in [*apart, alike[0]]}) == 4
+    assert splits == [0, 0, 0, 0, 1]
 
 
 @pytest.mark.parametrize("variant", ["erm", "vrex", "ours-metadata", "ours-learned"])

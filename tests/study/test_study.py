@@ -435,6 +435,37 @@ def test_draws_depend_on_the_studys_seed_not_on_run_seed_or_target(params):
     assert first == Study(params, ["draws=50"]).hparams(Run("tiny", "vrex", "A", 0, 1))
 
 
+def test_in_domainbeds_protocol_each_seed_draws_anew_and_first_the_published_values(params):
+    params["protocols"]["anew"] = {"seeds": 2, "draws": 3, "search": "anew", "checkpoint": "best"}
+    params["variants"]["linear"] = {
+        "label": "L", "method": "estimator", "features": "statistics",
+        "estimator": "sklearn.linear_model.LogisticRegression",
+    }  # fmt: skip
+    params["variants"]["own"] = {"label": "O", "method": "vrex", "hparams": {"lambda": 7}}
+    study, shared = Study(params, ["protocol=anew"]), Study(params, ["protocol=large"])
+    assert study.draws("erm") == study.draws("vrex") == [0, 1, 2]
+    assert study.draws("linear") == [0]
+    assert (study.checkpoint, shared.checkpoint) == ("best", "last")
+    assert Study(params, ["protocol=anew", "checkpoint=last"]).checkpoint == "last"
+
+    def drawn(study, seed, number, variant="vrex"):
+        return tuple(study.hparams(Run("tiny", variant, "A", seed, number)).values())
+
+    assert drawn(study, 0, 0) == drawn(study, 1, 0) == drawn(study, 0, "fixed")
+    others = [drawn(study, seed, number) for seed in (0, 1) for number in (1, 2)]
+    assert len({*others, *(drawn(shared, 0, number) for number in range(3)), drawn(study, 0, 0)}) == 8
+    assert study.hparams(Run("tiny", "own", "A", 0, 2))["lambda"] == 7
+    recipes = Recipes(study)
+    assert recipes.of(Run("tiny", "vrex", "A", 1, 2)).hparams == study.hparams(Run("tiny", "vrex", "A", 1, 2))
+    table = study.hparams_table().set_index(["variant", "seed", "draw", "hparam"])["value"]
+    assert table["vrex", 1, 2, "lambda"] == study.hparams(Run("tiny", "vrex", "A", 1, 2))["lambda"]
+    # ERM's draws differ by their seeds: no record of another protocol passes for one.
+    run = Run("tiny", "erm", "A", 0, 0)
+    assert recipes.of(run).difference(Recipes(shared).of(run)) == "the record has no config.seeds"
+    with pytest.raises(InputError, match=r"protocols.anew.search: fixed hyperparameters are not drawn anew"):
+        Study(params, ["protocol=anew", "draws=fixed"])
+
+
 def test_a_table_needs_the_runs_of_its_rows_and_targets(params):
     runs = Study(params, ["protocol=large"]).table_runs("tiny")
     expected = [Run("tiny", "erm", t, s, 0) for t in "AD" for s in (0, 1)]

@@ -11,12 +11,18 @@ from tsdg.study.study import Study
 
 
 def chosen_draw(
-    study: Study, dataset: str, variant: str, wanted: int | str | None, runs: Path, fingerprint: str
+    study: Study,
+    dataset: str,
+    variant: str,
+    wanted: int | str | None,
+    runs: Path,
+    fingerprint: str,
+    seed: int = 0,
 ) -> tuple[int | str, str]:
     """The draw that is wanted, or else selected, and why."""
     draws = study.draws(variant)
     if wanted is None:
-        return selected_draw(study, dataset, variant, runs, fingerprint)
+        return selected_draw(study, dataset, variant, runs, fingerprint, seed)
     if wanted not in ("fixed", *draws):
         numbers = f", or of {draws[0]}-{draws[-1]}" if draws != ["fixed"] else ""
         raise InputError(
@@ -27,17 +33,18 @@ def chosen_draw(
 
 
 def selected_draw(
-    study: Study, dataset: str, variant: str, runs: Path, fingerprint: str
+    study: Study, dataset: str, variant: str, runs: Path, fingerprint: str, seed: int = 0
 ) -> tuple[int | str, str]:
     """The draw with the best source validation over all targets and seeds with a record, and why.
 
     Accuracy on targets has no say. A draw with more finished records goes before one with fewer. Records of
-    other settings, code or data (`fingerprint`) do not count.
+    other settings, code or data (`fingerprint`) do not count; where each seed has draws of its own, nor do
+    those of another `seed`.
     """
     draws = study.draws(variant)
     if len(draws) == 1:
         return draws[0], "the only one of the protocol"
-    found = current_validation(study, dataset, variant, runs, fingerprint)
+    found = current_validation(study, dataset, variant, runs, fingerprint, seed if study.anew else None)
     if not found:
         raise InputError(
             f"{runs}: no current records of {variant} on {dataset} under protocol "
@@ -54,16 +61,16 @@ def selected_draw(
 
 
 def current_validation(
-    study: Study, dataset: str, variant: str, runs: Path, fingerprint: str
+    study: Study, dataset: str, variant: str, runs: Path, fingerprint: str, seed: int | None = None
 ) -> dict[int | str, list[float]]:
-    """Accuracies of source validation of each draw's finished runs with a current record."""
+    """Source validation of each draw's finished runs with a current record, of a seed or all."""
     recipes = Recipes(study, {study.prepared(dataset): fingerprint})
     found: dict[int | str, list[float]] = {}
     wanted = [run for of_table in study.wanted.values() for run in of_table]
     held_out = [run for run in wanted if (run.dataset, run.variant) == (dataset, variant)]
     for run in dict.fromkeys([*study.runs(dataset, [variant]), *held_out]):
         path = runs / run_path(run)
-        if path.exists():
+        if seed in (None, run.seed) and path.exists():
             record = read(path, run)
             if record.finished and not recipes.of(run).difference(record.recipe):
                 found.setdefault(run.draw, []).append(record.checkpoints[-1].source_accuracy)

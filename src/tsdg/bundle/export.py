@@ -73,7 +73,9 @@ def export(
     name = dataset or prepared.card["name"]
     config = study.config(name, variant)
     _check_method(config["method"], variant)
-    choice = Choice(name, variant, *chosen_draw(study, name, variant, draw, runs, prepared.fingerprint), seed)
+    choice = Choice(
+        name, variant, *chosen_draw(study, name, variant, draw, runs, prepared.fingerprint, seed), seed
+    )
     on = choose_device(device or study.params["device"])
     say(_announcement(study, choice, config, on))
     found_in_records = draw is None and len(study.draws(variant)) > 1
@@ -83,7 +85,7 @@ def export(
             f"{study.params['protocol']}: nothing says yet what to expect on a new domain"
         )
     recipes = Recipes(study, {study.prepared(name): prepared.fingerprint})
-    recipe = recipes.of_draw(name, variant, choice.draw)
+    recipe = recipes.of_draw(name, variant, choice.draw, seed)
     if config["method"] == estimators.METHOD:
         model, standardized, temperature, result = _fitted(prepared, recipe, choice, progress)
     else:

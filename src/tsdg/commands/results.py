@@ -156,8 +156,9 @@ def _select(options: argparse.Namespace) -> None:
     selected = select(
         study.table_runs(options.table),
         options.runs,
-        checkpoint=study.params["checkpoint"],
+        checkpoint=study.checkpoint,
         current=current.current,
+        one_for_all=not study.anew,
         settings=settings.of_table(study, options.table),
     )
     remark = f" in {options.runs} (`tsdg status {options.table}{_of_study(options)}` says more)"

@@ -92,7 +92,12 @@ class Distribution:
 
 
 def draw(
-    search: Mapping[str, Distribution], number: int | str, *, seed: int, method: str
+    search: Mapping[str, Distribution],
+    number: int | str,
+    *,
+    seed: int,
+    method: str,
+    trial: int | None = None,
 ) -> dict[str, float]:
     """Hyperparameters of one draw of a method.
 
@@ -107,10 +112,13 @@ def draw(
     seed : int
         The study's seed.
     method : str
+    trial : int, optional
+        Of a search that every trial makes anew. Default: one search for all.
     """
+    of_trial = [] if trial is None else [f"trial{trial}"]
     if number == "fixed":
         return {name: distribution.default for name, distribution in search.items()}
     return {
-        name: distribution.sample(numpy_stream(seed, "hparams", method, name, f"hp{number}"))
+        name: distribution.sample(numpy_stream(seed, "hparams", method, name, f"hp{number}", *of_trial))
         for name, distribution in search.items()
     }

@@ -68,8 +68,8 @@ def _groups(layout: Layout) -> list[str]:
 
 
 def _searched(layout: Layout) -> bool:
-    """Whether any row has something to search."""
-    return any(row not in layout.settled for row in layout.rows)
+    """Whether any row has several draws."""
+    return layout.protocol.anew or any(row not in layout.settled for row in layout.rows)
 
 
 def _protocol(layout: Layout) -> str:
@@ -80,9 +80,13 @@ def _protocol(layout: Layout) -> str:
         used, papers = replace(used, draws="fixed"), replace(papers, draws="fixed")
         reduced = used.is_less_than(papers)
     settled = [layout.labels[row] for row in layout.settled if row not in layout.baselines]
+    without = ""
+    if settled and used.anew:
+        without, settled = f"; draws of {', '.join(settled)} differ by their seed alone", []
     if any(row in layout.settled for row in layout.baselines):
         settled.append("what is no network")
-    without = f"; nothing to search for {', '.join(settled)}" if settled and used.searched else ""
+    if settled and used.searched:
+        without += f"; nothing to search for {', '.join(settled)}"
     if reduced:
         return f"Reduced protocol {used.name}: {_amounts(used)}{without} (the paper: {_amounts(papers)})."
     return f"Protocol {used.name}: {_amounts(used)}{without}."
@@ -92,8 +96,10 @@ def _amounts(protocol: Protocol) -> str:
     draws = protocol.draws
     return (
         f"{_plural(protocol.seeds, 'seed')}, "
-        f"{'fixed hyperparameters' if draws == 'fixed' else _plural(draws, 'hyperparameter draw')}, "
+        f"{'fixed hyperparameters' if draws == 'fixed' else _plural(draws, 'hyperparameter draw')}"
+        f"{' of each, with seeds of their own, the first being the published values' * protocol.anew}, "
         f"{_plural(protocol.iterations, 'iteration')}"
+        f"{', the checkpoint with the best source validation' * (protocol.checkpoint == 'best')}"
     )
 
 

@@ -52,6 +52,7 @@ def select(
     checkpoint: Literal["last", "best"] = "last",
     current: Callable[[Run, Record], bool] = lambda run, record: True,
     settings: Mapping[tuple[str, str], str] = MappingProxyType({}),
+    one_for_all: bool = True,
 ) -> pd.DataFrame:
     """Apply both rules to the records found of the expected runs.
 
@@ -69,6 +70,8 @@ def select(
         as good as absent.
     settings
         What the runs of a data set and variant are selected under, see `tsdg.study.settings.of_table`.
+    one_for_all
+        Whether the draws of different seeds are the same, so that the second rule has a meaning.
 
     Returns
     -------
@@ -100,7 +103,8 @@ def select(
             same = next((o for o in seed_found if o.run.draw == shared), None)
             under = settings.get((seed_runs[0].dataset, seed_runs[0].variant), "")
             rows.append(_row("per_seed", under, seed_runs, seed_found, best))
-            rows.append(_row("shared", under, seed_runs, seed_found, same))
+            if one_for_all:
+                rows.append(_row("shared", under, seed_runs, seed_found, same))
     return in_order(pd.DataFrame(rows, columns=list(COLUMNS)).astype(TYPES))
 
 

@@ -19,7 +19,7 @@ from tsdg.learning.random_filter import RandomFilter
 from tsdg.learning.sources import NO_GROUPS, Groups, Sources
 from tsdg.methods.estimators import WINDOWS, Estimator
 from tsdg.runs.feature_cache import cached, in_blocks
-from tsdg.runs.training import Checkpoint, Progress, Record, Result, recorded
+from tsdg.runs.training import Checkpoint, Progress, Record, Result, recorded, training_seed
 from tsdg.streams import numpy_stream
 from tsdg.study.run import Run
 
@@ -47,7 +47,8 @@ def train(
     for run, values in zip(runs, hparams, strict=True):
         fitting = Fitting(
             dataset, windows, config,
-            target=run.target, seed=run.seed, hparams=values, folder=folder, groups=groups,
+            target=run.target, seed=training_seed(run, config), split=run.seed, hparams=values,
+            folder=folder, groups=groups,
         )  # fmt: skip
         result = fitting.train(progress, run.words)
         records.append(recorded(run, config, values, dataset, "cpu", result))
@@ -73,6 +74,8 @@ class Fitting:
         What is held out, or None: then every domain is a source.
     seed : int
     hparams : mapping
+    split : int, optional
+        Seed of the split into training and validation. Default: the same seed.
     folder : Path, optional
         See `train`.
     groups : mapping
@@ -88,13 +91,15 @@ class Fitting:
         target: str | None,
         seed: int,
         hparams: Mapping[str, float],
+        split: int | None = None,
         folder: Path | None = None,
         groups: Groups = NO_GROUPS,
     ):
         self.dataset, self.config, self.seed = dataset, config, seed
         self.sources = Sources(
             dataset, config.get("domains") or dataset.domains, target,
-            seed=seed, fraction=config["validation_fraction"], method=config["split"], groups=groups, least=1,
+            seed=seed if split is None else split, fraction=config["validation_fraction"],
+            method=config["split"], groups=groups, least=1,
         )  # fmt: skip
         self.rate = dataset.card.get("sampling_rate")
         self.features = None if config["features"] == WINDOWS else Features(config["features"], self.rate)

@@ -99,12 +99,12 @@ class Recipes:
 
     def __init__(self, study: Study, data: Mapping[str, str] | None = None):
         self.study, self.data = study, data or {}
-        self._drafts: dict[tuple[str, str, int | str], Recipe] = {}
+        self._drafts: dict[tuple, Recipe] = {}
         self._sources: dict[tuple[str, str], tuple[str, ...] | None] = {}
 
     def of(self, run: Run) -> Recipe:
         """The recipe of a run."""
-        recipe = self.of_draw(run.dataset, run.variant, run.draw)
+        recipe = self.of_draw(run.dataset, run.variant, run.draw, run.seed)
         if run.dataset == toy.NAME:
             return replace(recipe, data=_generated(run.seed))
         return replace(recipe, sources=self.sources(run.dataset, run.target))
@@ -120,11 +120,11 @@ class Recipes:
             self._sources[key] = None if held_out.is_domain else tuple(rest)
         return self._sources[key]
 
-    def of_draw(self, dataset: str, variant: str, draw: int | str) -> Recipe:
-        """The recipe of a draw on prepared data, whatever the target and seed."""
-        key = dataset, variant, draw
+    def of_draw(self, dataset: str, variant: str, draw: int | str, seed: int) -> Recipe:
+        """The recipe of a draw on prepared data, whatever the target and, unless drawn anew, the seed."""
+        key = dataset, variant, draw, seed if self.study.anew else None
         if key not in self._drafts:
-            hparams = self.study.hparams_of(dataset, variant, draw)
+            hparams = self.study.hparams_of(dataset, variant, draw, seed)
             data = self.data.get(self.study.prepared(dataset))
             self._drafts[key] = self._recipe(dataset, variant, hparams, data)
         return self._drafts[key]

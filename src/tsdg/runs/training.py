@@ -26,8 +26,8 @@ from tsdg.runs.fingerprint import training_fingerprint
 from tsdg.runs.losses import LOG_EVERY, LossLog
 from tsdg.runs.machine import machine
 from tsdg.runs.writing import FORMAT
-from tsdg.streams import torch_stream
-from tsdg.study.run import Run
+from tsdg.streams import numpy_stream, torch_stream
+from tsdg.study.run import Run, draw_name
 
 EVALUATION_WINDOWS = 256
 
@@ -100,13 +100,24 @@ def train(
         pack, values = [runs[place] for place in places], [hparams[place] for place in places]
         trainer = Trainer(
             dataset, windows, config, targets=[run.target for run in pack],
-            seeds=[run.seed for run in pack], hparams=values, groups=groups,
+            seeds=[training_seed(run, config) for run in pack], splits=[run.seed for run in pack],
+            hparams=values, groups=groups,
         )  # fmt: skip
         for r, result in enumerate(trainer.train(progress, [run.words for run in pack], until)):
             record = recorded(pack[r], config, values[r], dataset, device, result)
             finished(pack[r], record)
             records[places[r]] = record
     return [records[place] for place in range(len(runs))]
+
+
+def training_seed(run: Run, config: Mapping[str, Any]) -> int:
+    """What a run's weights, batches and augmentation follow from: its seed, or one of its draw's own.
+
+    The split into training and validation always follows from the run's seed.
+    """
+    if config.get("seeds") != "by draw":
+        return run.seed
+    return int(numpy_stream(run.seed, "training", draw_name(run.draw)).integers(2**31))
 
 
 def _packs(runs: Sequence[Run], groups: Groups) -> list[list[int]]:
@@ -160,6 +171,8 @@ class Trainer:
         What each run holds out, or None for all of them: then every domain is a source.
     seeds : sequence of R int
     hparams : sequence of R mappings
+    splits : sequence of R int, optional
+        Seeds of the split into training and validation. Default: the same seeds.
     groups : mapping
         The domains of each target that is a group; all runs have equally many sources.
     """
@@ -173,6 +186,7 @@ class Trainer:
         targets: Sequence[str | None],
         seeds: Sequence[int],
         hparams: Sequence[Mapping[str, float]],
+        splits: Sequence[int] | None = None,
         groups: Groups = NO_GROUPS,
     ):
         self.dataset, self.windows, self.config = dataset, windows, config
@@ -184,7 +198,7 @@ class Trainer:
                 seed=seed, fraction=config["validation_fraction"], method=config["split"],
                 groups=groups, least=methods.get(config["method"]).least_sources,
             )
-            for target, seed in zip(targets, seeds, strict=True)
+            for target, seed in zip(targets, splits or seeds, strict=True)
         ]  # fmt: skip
         if config.get("standardize"):
             self.windows = windows.standardized(self.sources)

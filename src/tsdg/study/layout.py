@@ -17,7 +17,8 @@ AVERAGE = "Average"  # the mean over targets, where a target's name stands
 class Protocol:
     """How much is trained: seeds 0 to n-1, hyperparameter draws, iterations.
 
-    `reduced` says whether this is less than the paper's.
+    `reduced` says whether this is less than the paper's, `anew` whether each seed has draws of its own, see
+    `tsdg.study.study.Study.anew`, and `checkpoint` which one counts.
     """
 
     name: str
@@ -25,6 +26,8 @@ class Protocol:
     draws: int | Literal["fixed"]
     iterations: int
     reduced: bool = False
+    anew: bool = False
+    checkpoint: str = "last"
 
     @property
     def searched(self) -> int:

@@ -127,6 +127,8 @@ def _assign(tree: Tree, assignment: str) -> None:
         raise InputError(
             f"override {assignment!r}: protocol {tree['protocol']} sets it; write {path[1]}={text}"
         )
+    if path == ["checkpoint"] and "checkpoint" in _chosen(tree):
+        path = ["protocols", str(tree["protocol"]), "checkpoint"]
     for depth, part in enumerate(path[:-1]):
         if depth == 2 and part not in tree:
             tree[part] = {}

@@ -31,6 +31,11 @@ def check(study: Study) -> None:
         raise InputError(
             f"protocol: {name!r} is not one{nearest(name, protocols)}; there are {', '.join(protocols)}"
         )
+    if study.anew and study.protocol.draws == "fixed":
+        raise InputError(
+            f"protocols.{study.params['protocol']}.search: fixed hyperparameters are not drawn anew; give a "
+            "number of draws, or leave `search` out"
+        )
     for name in study.datasets:
         _dataset(study, name)
     for name, row in study.variants.items():

@@ -32,7 +32,7 @@ def _of(study: Study, dataset: str, variant: str) -> str:
         "hparams": study.hparams_rule(dataset, variant),
         "draws": study.draws(variant),
         "seeds": study.protocol.seeds,
-        "checkpoint": study.params["checkpoint"],
+        "checkpoint": study.checkpoint,
     }
     return hashlib.sha256(json.dumps(decided, sort_keys=True).encode()).hexdigest()[:12]
 

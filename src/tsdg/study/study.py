@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import yaml
@@ -59,6 +59,9 @@ class RankedTables:
     layout: Layout
     without: tuple[str, ...]
     dropped: tuple[str, ...]
+
+
+NO_SETTINGS = ("seeds", "draws", "toy_seeds", "search", "checkpoint")  # of a protocol: what no training reads
 
 
 class Study:
@@ -130,16 +133,31 @@ class Study:
     def training(self) -> Tree:
         """Training settings, with what the chosen protocol sets."""
         protocol = self.params["protocols"][self.params["protocol"]]
-        own = {key: value for key, value in protocol.items() if key not in ("seeds", "draws", "toy_seeds")}
+        own = {key: value for key, value in protocol.items() if key not in NO_SETTINGS}
         return self.params["training"] | own
+
+    @property
+    def anew(self) -> bool:
+        """Whether each seed is a trial of DomainBed's, with draws of its own.
+
+        The first has the published values, and each trains with a seed that follows from both, so that
+        networks with nothing to search have as many runs.
+        """
+        return self.params["protocols"][self.params["protocol"]].get("search") == "anew"
+
+    @property
+    def checkpoint(self) -> Literal["last", "best"]:
+        """The checkpoint that selection takes: the chosen protocol's, or the study's."""
+        return self.params["protocols"][self.params["protocol"]].get("checkpoint", self.params["checkpoint"])
 
     @property
     def protocol(self) -> Protocol:
         """The chosen protocol."""
         chosen = self.params["protocols"][self.params["protocol"]]
         asked = Protocol(
-            self.params["protocol"], chosen["seeds"], chosen["draws"], self.training["iterations"]
-        )
+            self.params["protocol"], chosen["seeds"], chosen["draws"], self.training["iterations"],
+            anew=self.anew, checkpoint=self.checkpoint,
+        )  # fmt: skip
         return replace(asked, reduced=asked.is_less_than(PAPER_PROTOCOL))
 
     def dataset(self, name: str) -> Tree:
@@ -186,6 +204,8 @@ class Study:
             own = config.of_estimator(row, self.dataset(dataset), self.training)
         else:
             own = config.of_network(variant, row, dataset, self.dataset(dataset), self.training)
+        if self.anew and dataset != toy.NAME:
+            own["seeds"] = "by draw"
         return {**own, "protocol": self.params["protocol"]}
 
     def search(self, variant: str) -> dict[str, Distribution]:
@@ -196,22 +216,27 @@ class Study:
         return {name: d for name, d in search.items() if name not in own and not d.constant}
 
     def draws(self, variant: str) -> list[int | str]:
-        """Draws of a variant: one where there is nothing to search."""
+        """Draws of a variant: one where there is nothing to search, but of networks drawn `anew`."""
         draws = self.protocol.draws
         if draws == "fixed":
             return ["fixed"]
-        return list(range(draws)) if self.search(variant) else [0]
+        alike = not self.search(variant) and not (
+            self.anew and self.variant(variant)["method"] != estimators.METHOD
+        )
+        return [0] if alike else list(range(draws))
 
     def hparams(self, run: Run) -> dict[str, float]:
         """Hyperparameters of a run."""
-        return self.hparams_of(run.dataset, run.variant, run.draw)
+        return self.hparams_of(run.dataset, run.variant, run.draw, run.seed)
 
-    def hparams_of(self, dataset: str, variant: str, number: int | str) -> dict[str, float]:
-        """Hyperparameters of a variant's draw."""
-        return self._drawn(self.row(dataset, variant), number)
+    def hparams_of(self, dataset: str, variant: str, number: int | str, seed: int) -> dict[str, float]:
+        """Hyperparameters of a variant's draw; the `seed` counts where each draws `anew`."""
+        return self._drawn(self.row(dataset, variant), number, seed)
 
-    def _drawn(self, row: Tree, number: int | str) -> dict[str, float]:
-        drawn = draw(methods.search(row), number, seed=self.params["seed"], method=row["method"])
+    def _drawn(self, row: Tree, number: int | str, seed: int) -> dict[str, float]:
+        trial = seed if self.anew else None
+        number = "fixed" if self.anew and number == 0 else number
+        drawn = draw(methods.search(row), number, seed=self.params["seed"], method=row["method"], trial=trial)
         return drawn | row.get("hparams", {})
 
     def hparams_rule(self, dataset: str, variant: str) -> Tree:
@@ -219,16 +244,23 @@ class Study:
         drawn = dataset != toy.NAME and self.protocol.draws != "fixed" and self.search(variant)
         row = self.row(dataset, variant)
         rule = {"own": row.get("hparams", {}), "seed": self.params["seed"] if drawn else None}
+        rule |= {"anew": True} if self.anew and dataset != toy.NAME else {}
         return rule | ({"search": row["search"]} if "search" in row else {})
 
     def hparams_table(self) -> pd.DataFrame:
-        """Hyperparameters of every variant and draw of the protocol: columns variant, draw, hparam, value."""
-        rows = []
-        for variant in self.variants:
-            for number in self.draws(variant):
-                values = self._drawn(self.variant(variant), number)
-                rows += [(variant, number, name, value) for name, value in values.items()]
-        return pd.DataFrame(rows, columns=["variant", "draw", "hparam", "value"])
+        """Hyperparameters of every variant and draw of the protocol, and of every seed that draws `anew`.
+
+        Columns are variant, perhaps seed, draw, hparam, value.
+        """
+        seeds = range(self.protocol.seeds if self.anew else 1)
+        rows = [
+            (variant, seed, number, name, value)
+            for variant in self.variants
+            for seed, number in product(seeds, self.draws(variant))
+            for name, value in self._drawn(self.variant(variant), number, seed).items()
+        ]
+        table = pd.DataFrame(rows, columns=["variant", "seed", "draw", "hparam", "value"])
+        return table if self.anew else table.drop(columns="seed")
 
     def target(self, dataset: str, name: str) -> Target:
         """What is held out under a target's name, and its usual spelling.
