@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from tsdg.results.figures.reading import read_records
 from tsdg.results.numbers import BySeed, over_seeds, over_targets
+from tsdg.results.reading import read_records
 from tsdg.results.selected import shown_runs
 from tsdg.study.layout import AVERAGE, Layout
 from tsdg.study.metric import METRICS

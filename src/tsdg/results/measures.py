@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from tsdg.results.figures.reading import read_records
+from tsdg.results.reading import read_records
 from tsdg.results.selected import shown_runs
 from tsdg.runs.record import Record
 from tsdg.study.claims import MEASURES

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from tsdg.results.captions import notes
-from tsdg.results.figures.reading import read_records
 from tsdg.results.figures.style import LINE, PAGE, save, style, unparsed, wrapped, write_below
+from tsdg.results.reading import read_records
 from tsdg.results.selected import shown_runs
 from tsdg.study.layout import Layout, joined
 

@@ -10,8 +10,8 @@ from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from tsdg.errors import InputError
 from tsdg.results.captions import notes
-from tsdg.results.figures.reading import read_records
 from tsdg.results.figures.style import FAINT, LINE, PAGE, SERIES, save, style, unparsed, wrapped, write_below
+from tsdg.results.reading import read_records
 from tsdg.results.selected import shown_runs
 from tsdg.runs.record import Record
 from tsdg.study.layout import Layout, joined

@@ -13,7 +13,6 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from tsdg.results.captions import notes
-from tsdg.results.figures.reading import read_records
 from tsdg.results.figures.style import (
     BASELINE,
     FAINT,
@@ -27,6 +26,7 @@ from tsdg.results.figures.style import (
     wrapped,
     write_below,
 )
+from tsdg.results.reading import read_records
 from tsdg.results.selected import shown_runs
 from tsdg.runs.record import Bins, TargetScores
 from tsdg.study.layout import Layout, joined
