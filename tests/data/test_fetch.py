@@ -10,8 +10,11 @@ from types import SimpleNamespace
 import pytest
 
 from tsdg.commands.main import main
+from tsdg.data import download
 from tsdg.data.bearings import fetch as bearings
 from tsdg.data.bearings.simulate import simulate as simulate_bearings
+from tsdg.data.hapt import fetch as hapt
+from tsdg.data.hapt.simulate import simulate as simulate_hapt
 from tsdg.data.hhar import fetch as hhar
 from tsdg.data.hhar.simulate import simulate as simulate_hhar
 from tsdg.errors import InputError
@@ -133,7 +136,7 @@ def archive(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("ranges", [True, False])
 def test_an_interrupted_archive_goes_on_where_it_was(tmp_path, archive, ranges, monkeypatch):
-    monkeypatch.setattr(hhar, "BLOCK", 1000)
+    monkeypatch.setattr(download, "BLOCK", 1000)
     archive.break_at, archive.ranges = 2000, ranges
     raw = tmp_path / "raw"
     with pytest.raises(InputError, match=r"broke off .* run the command again"):
@@ -159,6 +162,18 @@ def test_another_archive_is_refused(tmp_path, archive):
     simulate_hhar(raw, rows=200_000)
     with pytest.raises(InputError, match="holds a simulated"):
         hhar.fetch(raw, url=archive.url, progress=False)
+
+
+def test_hapt_is_fetched_in_the_same_way(tmp_path, archive, monkeypatch):
+    monkeypatch.setattr(hapt, "SHA256", hashlib.sha256(archive.content).hexdigest())
+    raw = tmp_path / "raw"
+    for _ in range(2):
+        assert hapt.fetch(raw, url=archive.url, progress=False) == [raw / hapt.ZIP]
+    assert len(archive.asked) == 1
+    assert (raw / hapt.ZIP).read_bytes() == archive.content
+    simulate_hapt(tmp_path / "simulated", seconds=5)
+    with pytest.raises(InputError, match="holds a simulated"):
+        hapt.fetch(tmp_path / "simulated", url=archive.url, progress=False)
 
 
 def test_mimic3_is_explained_not_fetched(tmp_path, capsys):

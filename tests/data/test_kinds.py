@@ -152,6 +152,7 @@ def test_a_misspelt_option_of_a_data_set_is_named(params):
 
 def test_the_shape_is_that_of_what_is_prepared():
     from tsdg.data.bearings import recordings as bearings
+    from tsdg.data.hapt import prepare as hapt
     from tsdg.data.hhar import prepare as hhar
     from tsdg.data.mimic3 import prepare as mimic3
     from tsdg.data.mimic3.items import read_items
@@ -161,6 +162,10 @@ def test_the_shape_is_that_of_what_is_prepared():
     assert KINDS["hhar"].shape[1:4] == (3, hhar.WINDOW, len(hhar.CLASSES))
     by_size = {"prepare": {"location": "fault", "domains": "bearing", "window": 2048}}
     assert KINDS["bearings"].shape_of(by_size)[1:4] == (1, 2048, len(bearings.FAULTS))
+    for transitions, (classes, _) in hapt.CLASSES.items():
+        shape = KINDS["hapt"].shape_of({"prepare": {"transitions": transitions}})
+        assert shape[1:4] == (len(hapt.CHANNELS), hapt.WINDOW, len(classes))
+    assert KINDS["hapt"].shape == KINDS["hapt"].shape_of({})
     vitals = read_items()["variable"].nunique()
     assert KINDS["mimic3"].shape[1:4] == (vitals, mimic3.HOURS, len(mimic3.CLASSES))
     assert KINDS["table"].shape is None

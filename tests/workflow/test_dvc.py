@@ -73,7 +73,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
         else:
             shutil.copy(source, target)
     stages = (folder / "dvc.yaml").read_text()
-    stages = stages.replace("shared: [bearings, bearings-size, hhar]", "shared: [bearings]")
+    stages = stages.replace("shared: [bearings, bearings-size, hhar, hapt]", "shared: [bearings]")
     (folder / "dvc.yaml").write_text(stages.replace("private: []", "private: [other]"))
     (folder / "params.yaml").write_text(yaml.safe_dump(STUDY, sort_keys=False))
     project = Project(folder)

@@ -12,6 +12,7 @@ from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from tsdg.data.bearings import options as bearings
+from tsdg.data.hapt import options as hapt
 from tsdg.data.hhar import options as hhar
 from tsdg.data.mimic3 import options as mimic3
 from tsdg.data.options import Option, following, schema
@@ -163,6 +164,15 @@ KINDS: dict[str, Kind] = {
         unit="MB",
         title="HHAR",
         shape=Shape("har", channels=3, length=128, classes=6),
+    ),
+    "hapt": Kind(
+        about="HAPT: activities of thirty people, from a phone at the waist",
+        package="hapt",
+        options={"fetch": hapt.FETCH, "simulate": hapt.SIMULATE, "prepare": hapt.PREPARE},
+        unit="recording",
+        title="HAPT",
+        shape=Shape("har", channels=6, length=128, classes=6),
+        reshaped=hapt.reshaped,
     ),
     "mimic3": Kind(
         about="MIMIC-III: death in hospital, from vital signs",

@@ -24,7 +24,7 @@ def test_parameters_are_those_of_the_networks():
 
 def test_the_networks_are_those_that_the_study_trains():
     study = Study.load(Path(__file__).parents[3] / "params.yaml")
-    for name in ("bearings", "hhar", "mimic3"):
+    for name in ("bearings", "hhar", "hapt", "mimic3"):
         shape, trained = KINDS[name].shape, study.config(name, "erm")
         assert (shape.backbone, shape.width) == (trained["backbone"], trained.get("width"))
         assert "input" not in trained

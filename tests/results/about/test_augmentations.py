@@ -25,6 +25,7 @@ def test_the_settings_are_the_studys(tmp_path):
         ("Scaling", "bearings"): "new deviation 1",
         ("Scaling", "bearings-size"): "new deviation 1",
         ("Scaling", "hhar"): "new deviation from 0.8 to 1.2, μ = 0, σ = 1",
+        ("Scaling", "hapt"): "new deviation from 0.8 to 1.2, μ = 0, σ = 1",
         ("Scaling", "mimic3"): "new deviation from 0.8 to 1.2, μ = 0, σ = 1",
         ("Masking", "bearings"): "p 0.3",
         ("Masking", "bearings-size"): "p 0.1",
@@ -32,6 +33,6 @@ def test_the_settings_are_the_studys(tmp_path):
     }
     assert (
         r"$(x - \mu) / \sigma \cdot \sigma_\mathrm{new} + \mu$ "
-        "& Bearings, bearings-size (new deviation 1); HHAR, MIMIC-III" in tex.read_text()
+        "& Bearings, bearings-size (new deviation 1); HHAR, HAPT, MIMIC-III" in tex.read_text()
     )
     assert set(EXPRESSIONS) == set(FUNCTIONS)

@@ -1,7 +1,7 @@
 """A simulated csv as a user may have it: people with a sensor at the waist, six activities, 50 Hz.
 
 One row a time step: ``recording``, ``user``, ``site``, ``time`` (s), six channels, ``label``, which is 1 to 6
-as in HAPT, and -1 between two activities. Everybody has a pace, a force and a way of wearing the sensor.
+as in HAPT, and -1 between two activities. How people move: `tsdg.data.motion`.
 """
 
 from collections.abc import Callable
@@ -10,22 +10,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from tsdg.data.motion import ACTIVITIES, RATE, body, bout
 from tsdg.data.own.raw import SIMULATED
 from tsdg.data.simulated import SIMULATED_COLUMN, is_simulated, refuse_to_replace
 from tsdg.errors import InputError
 from tsdg.files import atomic
 
-RATE = 50
 CHANNELS = ("acc-x", "acc-y", "acc-z", "gyro-x", "gyro-y", "gyro-z")
 SITES = ("north", "south")
-ACTIVITIES = {  # pitch (rad), steps a second, their force (g), asymmetry
-    1: (0.0, 1.9, 0.30, 0.2),  # walking
-    2: (0.3, 1.6, 0.22, 0.5),  # upstairs
-    3: (-0.1, 2.1, 0.45, 0.6),  # downstairs
-    4: (0.7, 0.3, 0.005, 0.1),  # sitting
-    5: (0.05, 0.4, 0.010, 0.1),  # standing
-    6: (1.5, 0.25, 0.005, 0.1),  # lying
-}
 NO_LABEL = -1
 PAUSE = 2  # seconds between two activities
 
@@ -85,28 +77,12 @@ def simulate(
 
 def _recording(person: int, number: int, seconds: float, seed: int) -> pd.DataFrame:
     """All activities once, in an order of the recording's own, with pauses."""
-    body = np.random.default_rng([seed, 1, person])
-    pace, force, lean = np.exp(body.normal(0, 0.08)), np.exp(body.normal(0, 0.25)), body.normal(0, 0.15)
-    bias = body.normal(0, 0.03, len(CHANNELS))
+    who = body(person, seed)
     rng = np.random.default_rng([seed, 2, number])
     parts = []
     for activity in rng.permutation(list(ACTIVITIES)):
         for label, length in ((activity, seconds), (NO_LABEL, PAUSE)):
-            count = round(length * RATE)
-            pitch, steps, strength, asymmetry = ACTIVITIES[activity]
-            pitch += lean + rng.normal(0, 0.05)
-            cycles = steps * pace * np.arange(count) / RATE + np.cumsum(rng.normal(0, 0.01, count))
-            phase = 2 * np.pi * cycles + rng.uniform(0, 2 * np.pi)
-            step = force * strength * (np.sin(phase) + asymmetry * np.sin(2 * phase + 1))
-            swing = force * strength * np.sin(phase / 2)
-            signal = np.stack(
-                [
-                    np.cos(pitch) + step, 0.4 * swing, np.sin(pitch) + 0.5 * step,
-                    2 * swing, 1.5 * np.gradient(step) * RATE / 10, swing * asymmetry,
-                ],
-                1,
-            )  # fmt: skip
-            signal += bias + rng.normal(0, 0.02, signal.shape)
+            signal = bout(who, activity, round(length * RATE), rng)
             parts.append(pd.DataFrame(signal, columns=list(CHANNELS)).assign(label=label))
     table = pd.concat(parts, ignore_index=True)
     about = {"recording": number, "user": person, "site": SITES[person % 2], "time": table.index / RATE}

@@ -1,0 +1,1 @@
+"""HAPT: people with a phone at the waist."""
