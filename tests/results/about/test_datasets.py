@@ -47,6 +47,7 @@ def test_domains_stand_where_their_two_attributes_meet(tmp_path):
         "two": {name: {"user": user, "model": model} for name, (user, model) in
                 {"A": "ax", "B": "ay", "C": "bx", "D": "bx"}.items()},
         "one": {"P": {"age": 30}, "Q": {}},
+        "many": {f"P{user}": {"user": user, "group": (user + 1) // 2} for user in range(1, 5)},
     }  # fmt: skip
     for name, of in domains.items():
         (tmp_path / name).mkdir()
@@ -58,12 +59,29 @@ def test_domains_stand_where_their_two_attributes_meet(tmp_path):
             "counts": {},
         }
         (tmp_path / name / "card.json").write_text(json.dumps(card))
-    csv, tex = domain_table.render([tmp_path / "two", tmp_path / "one"], tmp_path)
+    csv, tex = domain_table.render([tmp_path / name for name in domains], tmp_path)
     text = tex.read_text()
     assert r"two, user & model x & model y \\" in text
     assert "a & A & B \\\\\nb & C, D &  \\\\\n" in text
     assert "P & 30 &  \\\\\nQ &  &  \\\\\n" in text
-    assert len(pd.read_csv(csv)) == 9
+    assert "many, group & domains & " in text
+    assert "1 & P1, P2 &  \\\\\n2 & P3, P4 &  \\\\\n" in text
+    assert len(pd.read_csv(csv)) == 17
+
+
+def test_of_many_domains_one_row_tells_the_windows(tmp_path):
+    counts = {f"P{user}": {"walk": user, "sit": 7} for user in range(1, 14)}
+    card = {
+        "domains": {domain: {} for domain in counts},
+        "classes": ["walk", "sit"],
+        "channels": [],
+        "counts": counts,
+    }
+    (tmp_path / "card.json").write_text(json.dumps(card | {"window": {"length": 1, "stride": 1}}))
+    *_, csv, tex = render([tmp_path], tmp_path / "tables")
+    assert "each of 13 & 1 to 13 & 7 to 7 \\\\" in tex.read_text()
+    assert "P1" not in tex.read_text()
+    assert len(pd.read_csv(csv)) == 26
 
 
 @pytest.mark.parametrize("card", [None, "[]", '{"domains": {}}', '"x"', '{"domains": 3}'])

@@ -46,10 +46,13 @@ def render(folders: Iterable[str | Path], out: str | Path) -> list[Path]:
 
 
 def _grid(name: str, domains: Domains) -> list[list[str]]:
-    """Cells, the heading first: the domains by both of two fields, as in the paper, or a line each."""
+    """Cells, the heading first: domains by both of two fields, as in the paper, in groups, or a line each."""
     fields = list(dict.fromkeys(field for metadata in domains.values() for field in metadata))
     if len(fields) == 2 and all(len(metadata) == 2 for metadata in domains.values()):
         down, across = ([*dict.fromkeys(of[field] for of in domains.values())] for field in fields)
+        if len(domains) == len(down) > len(across):  # each its own one of the first, and groups of the second
+            lines = [[str(other), _at(domains, {fields[1]: other})] for other in across]
+            return [[f"{name}, {fields[1]}", "domains"], *lines]
         return [
             [f"{name}, {fields[0]}", *(f"{fields[1]} {value}" for value in across)],
             *(
@@ -62,4 +65,4 @@ def _grid(name: str, domains: Domains) -> list[list[str]]:
 
 
 def _at(domains: Domains, place: Mapping[str, Any]) -> str:
-    return ", ".join(name for name, metadata in domains.items() if metadata == place)
+    return ", ".join(name for name, metadata in domains.items() if place.items() <= metadata.items())
