@@ -6,10 +6,25 @@ PAPER = Protocol("paper", seeds=3, draws=20, iterations=3000)
 
 
 def panel(
-    dataset, targets, metrics=("accuracy",), *, title=None, average_only=False, paper=None, groups=None
+    dataset,
+    targets,
+    metrics=("accuracy",),
+    *,
+    title=None,
+    average_only=False,
+    paper=None,
+    groups=None,
+    legend=(),
 ):
     return Panel(
-        dataset, title or dataset, tuple(targets), tuple(metrics), average_only, paper, dict(groups or {})
+        dataset,
+        title or dataset,
+        tuple(targets),
+        tuple(metrics),
+        average_only,
+        paper,
+        dict(groups or {}),
+        tuple(legend),
     )
 
 

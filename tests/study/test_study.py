@@ -486,9 +486,10 @@ def test_a_table_may_have_several_data_sets(params):
     expected += [Run("part", "erm", target, 0, "fixed") for target in "DAB"]
     assert study.table_runs("tiny") == expected
     layout = study.layout("tiny")
+    a, b, c, d = "A: north, load 0", "B: north, load 1", "C: south, load 0", "D: south, load 1"
     assert layout.panels == (
-        Panel("tiny", "All", ("A",), ("accuracy",)),
-        Panel("part", "part", ("D", "A", "B"), ("ece",), average_only=True),
+        Panel("tiny", "All", ("A",), ("accuracy",), legend=(a, b, c, d)),
+        Panel("part", "part", ("D", "A", "B"), ("ece",), average_only=True, legend=(d, a, b)),
     )
     assert (layout.arrange, layout.labels) == ("beside", {"erm": "ERM"})
     params["tables"]["tiny"]["labels"] = {"erm": "Nothing"}

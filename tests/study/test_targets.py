@@ -4,7 +4,7 @@ import pytest
 
 from tsdg.errors import InputError
 from tsdg.study.run import target_folder, target_of
-from tsdg.study.targets import held_out, named
+from tsdg.study.targets import held_out, legend, named
 
 DOMAINS = {
     "A": {"user": "a b", "load": 0},
@@ -84,3 +84,16 @@ def test_a_folder_that_is_no_targets_is_refused():
     for folder in ("a b", "a.2", "a.41", ""):
         with pytest.raises(InputError, match="not the folder of a target"):
             target_of(folder)
+
+
+def test_a_legend_names_fields_whose_values_do_not_speak():
+    domains = {
+        "P": {"site": "drive end", "load": 0, "age": "over 85", "on": True},
+        "Q": {"site": "fan end", "load": 1, "age": "20-45", "on": False},
+    }
+    assert legend(domains, ["P"]) == [
+        "P: drive end, load 0, age over 85, on true",
+        "Q: fan end, load 1, age 20-45, on false",
+    ]
+    assert legend(domains, ["load=0", "load=1"]) == []
+    assert legend({"P": {}}, ["P"]) == []

@@ -67,6 +67,16 @@ def _groups(layout: Layout) -> list[str]:
     return found
 
 
+def legend(layout: Layout) -> list[str]:
+    """A sentence a data set on what its domains are, for figures whose titles have no room for it."""
+    several = len(layout.panels) > 1
+    return [
+        f"{f'{panel.title}, ' * several}{'; '.join(panel.legend)}."
+        for panel in layout.panels
+        if panel.legend and not panel.average_only
+    ]
+
+
 def _searched(layout: Layout) -> bool:
     """Whether any row has several draws."""
     return layout.protocol.anew or any(row not in layout.settled for row in layout.rows)

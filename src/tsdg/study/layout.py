@@ -60,6 +60,8 @@ class Panel:
         The paper's table to compare with, see `tsdg.data.paper`.
     groups : mapping of str to sequence of str
         The domains of each of the targets that is a group.
+    legend : tuple of str
+        What the domains are, e.g. ``A: drive end, load 0``, where targets are named by them.
     """
 
     dataset: str
@@ -69,6 +71,7 @@ class Panel:
     average_only: bool = False
     paper: str | None = None
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    legend: tuple[str, ...] = ()
 
     @property
     def leading(self) -> str:

@@ -318,6 +318,7 @@ class Study:
                 average_only=panel.get("average_only", False),
                 paper=panel.get("paper"),
                 groups=self.groups(panel["dataset"], names),
+                legend=tuple(targets.legend(self.dataset(panel["dataset"])["domains"], names)),
             )
             for panel in entry.get("panels", [entry])
             for names in [self.targets(panel)]

@@ -203,3 +203,25 @@ def _or_by_field(domains: Domains) -> str:
     metadata = next(iter(domains.values()))
     example = next((f"{field}={_text(value)}" for field, value in metadata.items()), None)
     return f", or FIELD=VALUE such as {example!r}" if example else ""
+
+
+def legend(domains: Domains, names: Iterable[str]) -> list[str]:
+    """What each domain is, such as ``A: drive end, load 0``; nothing if no target is called by one."""
+    if all("=" in name for name in names):
+        return []
+    values = [(field, value) for metadata in domains.values() for field, value in metadata.items()]
+    mute = {field for field, value in values if not _speaks(value)}
+
+    def told(field: str, value: Any) -> str:
+        return f"{field.replace('_', ' ')} {_text(value)}" if field in mute else value
+
+    return [
+        f"{domain}: {', '.join(told(field, value) for field, value in metadata.items())}"
+        for domain, metadata in domains.items()
+        if metadata
+    ]
+
+
+def _speaks(value: Any) -> bool:
+    """Whether a value is understood without its field's name: no number, no short code, no range."""
+    return isinstance(value, str) and len(value) > 2 and value[0].isalpha()

@@ -20,7 +20,13 @@ def test_accuracy_by_target_is_reproducible_and_draws_what_the_table_holds(tmp_p
         save(tmp_path, run, ((100, 0.5, 0.6 + run.seed / 10),), simulated=True)
     shape = layout(
         ["erm", "gone", "ours-learned"],
-        panel("bearings", "AC", ["ece"], paper="bearings"),
+        panel(
+            "bearings",
+            "AC",
+            ["ece"],
+            paper="bearings",
+            legend=["A: drive end, load 0", "C: drive end, load 2"],
+        ),
         ours=["ours-learned"],
         protocol=Protocol("paper", seeds=2, draws=1, iterations=100, reduced=True),
     )
@@ -45,4 +51,6 @@ def test_accuracy_by_target_is_reproducible_and_draws_what_the_table_holds(tmp_p
     assert points(a, "D") == [(65.4, 0), (89.1, 2)]
     assert points(c, "D") == [(96.0, 0), (97.1, 2)]
     assert [text.get_text() for text in average.texts] == ["missing"]
+    below = drawn[0].texts[-1].get_text().replace("\n", " ")
+    assert below.startswith("A: drive end, load 0; C: drive end, load 2. ")
     assert "Simulated raw files" in drawn[0].texts[-1].get_text().replace("\n", " ")

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from tsdg.results.captions import notes
+from tsdg.results.captions import legend, notes
 from tsdg.results.figures.facets import facets
 from tsdg.results.figures.style import BASELINE, FAINT, OURS, PAPER, save, style, unparsed
 from tsdg.results.numbers import summarise
@@ -49,7 +49,7 @@ def accuracy_by_target(
             layout.rows,
             xlabel=" / ".join(headings),
             legend=_legend(layout, bool(paper["paper"].notna().any())),
-            remarks=notes(selected, layout),
+            remarks=[*legend(layout), *notes(selected, layout)],
         )
         for panel, target, ax in places:
             here = (summary["dataset"] == panel.dataset) & (summary["target"] == target)

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from scipy import stats
 
-from tsdg.results.captions import notes
+from tsdg.results.captions import legend, notes
 from tsdg.results.figures.facets import facets
 from tsdg.results.figures.style import BASELINE, FAINT, OURS, save, style, unparsed
 from tsdg.results.selected import shown_runs
@@ -85,7 +85,7 @@ def draw(
             others,
             xlabel=f"points above {label}",
             legend=_legend(layout),
-            remarks=remarks + notes(selected, layout),
+            remarks=[*remarks, *legend(layout), *notes(selected, layout)],
         )
         if len(table):
             drawn = table["difference"]

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from tsdg.results.captions import notes
+from tsdg.results.captions import legend, notes
 from tsdg.results.figures.style import LINE, PAGE, save, style, unparsed, wrapped, write_below
 from tsdg.results.reading import read_records
 from tsdg.results.selected import shown_runs
@@ -74,6 +74,7 @@ def draw(
     text = wrapped(
         [
             f"{layout.labels[variant]}: at the last update of the similarity in each run.",
+            *legend(layout),
             *notes(selected, layout),
         ]
     )

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from tsdg.errors import InputError
-from tsdg.results.captions import notes
+from tsdg.results.captions import legend, notes
 from tsdg.results.figures.style import FAINT, LINE, PAGE, SERIES, save, style, unparsed, wrapped, write_below
 from tsdg.results.reading import read_records
 from tsdg.results.selected import shown_runs
@@ -79,6 +79,7 @@ def draw(
         [
             "Losses: mean over seeds, and over the iterations since the point before.",
             f"Time of an iteration on {devices}: a dot a seed, mean and standard deviation.",
+            *legend(layout),
             *notes(selected, layout),
         ]
     )

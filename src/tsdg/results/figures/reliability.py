@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from tsdg.results.captions import notes
+from tsdg.results.captions import legend, notes
 from tsdg.results.figures.style import (
     BASELINE,
     FAINT,
@@ -81,6 +81,7 @@ def draw(
         [
             "Across: confidence; up: accuracy; a dot is a bin of all seeds' windows, the larger the more.",
             "The number is the ECE in %, the mean over seeds as in the table.",
+            *legend(layout),
             *notes(selected, layout),
         ]
     )
