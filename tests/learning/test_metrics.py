@@ -4,7 +4,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
-from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
+from sklearn.metrics import (
+    balanced_accuracy_score,
+    brier_score_loss,
+    f1_score,
+    log_loss,
+    recall_score,
+    roc_auc_score,
+)
 
 from tsdg.learning import metrics
 
@@ -40,12 +47,24 @@ def test_metrics_agree_with_independent_computations(dtype, classes):
     assert result["nll"] == pytest.approx(log_loss(y, p, labels=range(classes)), rel=1e-5)
     brier = brier_score_loss(y, p, labels=list(range(classes)), scale_by_half=False)
     assert result["brier"] == pytest.approx(brier, rel=1e-5)
-    if classes == 2:
-        assert result["auc"] == pytest.approx(roc_auc_score(y, p[:, 1]), abs=1e-12)
-        assert "auc_reason" not in result
-    else:
-        assert result["auc"] is None
-        assert "two classes" in result["auc_reason"]
+    scores = p[:, 1] if classes == 2 else p.astype("float64") / p.astype("float64").sum(1, keepdims=True)
+    assert result["auc"] == pytest.approx(roc_auc_score(y, scores, multi_class="ovr"), abs=1e-6)
+    assert "auc_reason" not in result
+    assert result["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(y, p.argmax(1)), abs=1e-12)
+    assert result["macro_f1"] == pytest.approx(f1_score(y, p.argmax(1), average="macro"), abs=1e-12)
+
+
+def test_a_class_that_is_not_there_counts_in_no_mean_and_leaves_auc_undefined():
+    p, y = random_split(400, 4, "float64")
+    there = y != 2
+    result = metrics.evaluate(p[there], y[there])
+    found = p[there].argmax(1)
+    recall = recall_score(y[there], found, labels=[0, 1, 3], average="macro")
+    assert result["balanced_accuracy"] == pytest.approx(recall, abs=1e-12)
+    f1 = f1_score(y[there], found, labels=[0, 1, 3], average="macro")
+    assert result["macro_f1"] == pytest.approx(f1, abs=1e-12)
+    assert result["auc"] is None
+    assert result["auc_reason"] == "the split holds no sample of class 2"
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -42,7 +42,8 @@ def describe(data: WindowedDataset) -> list[str]:
     if share.max() > IMBALANCED * share.min():
         lines.append(
             f"imbalance: {share.idxmax()} {share.max():.0%} of the windows, {share.idxmin()} "
-            f"{share.min():.1%}; whoever always says {share.idxmax()} has an accuracy of {share.max():.0%}"
+            f"{share.min():.1%}; whoever always says {share.idxmax()} has an accuracy of {share.max():.0%}: "
+            "`metrics: [balanced_accuracy, macro_f1]` count each class alike"
         )
     if few:
         lines.append(

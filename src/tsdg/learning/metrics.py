@@ -96,25 +96,58 @@ def brier_score(probabilities: ArrayLike, labels: ArrayLike) -> float:
 
 
 def auc(probabilities: ArrayLike, labels: ArrayLike) -> tuple[float | None, str | None]:
-    """Area under the ROC curve: the chance that a sample of class 1 scores above one of class 0.
+    """Area under the ROC curve: the chance that a sample of a class scores above one of no such class.
+
+    Of two classes that of class 1. Of more the mean over classes, each against the rest: its own probability
+    is the score.
 
     Returns
     -------
     value, reason
-        The value with no reason, or None with the reason why there is none: more than two classes, or a
-        split that holds only one of the two.
+        The value with no reason, or None with the reason why there is none: the split lacks a class.
     """
     p, y = _checked(probabilities, labels)
-    if p.shape[1] != 2:
-        return None, f"AUC is for two classes; there are {p.shape[1]}"
-    positive = y == 1
-    n_positive, n_negative = int(positive.sum()), int((~positive).sum())
-    if not n_positive or not n_negative:
+    count = np.bincount(y, minlength=p.shape[1])
+    if (count > 0).sum() == 1:
         return None, f"the split holds class {y[0]} alone"
-    _, inverse, count = np.unique(p[:, 1], return_inverse=True, return_counts=True)
+    if not count.all():
+        return None, f"the split holds no sample of class {int((count == 0).argmax())}"
+    classes = [1] if len(count) == 2 else range(len(count))
+    return float(np.mean([_area(p[:, k], y == k) for k in classes])), None
+
+
+def _area(scores: NDArray[Any], positive: NDArray[Any]) -> float:
+    _, inverse, count = np.unique(scores, return_inverse=True, return_counts=True)
     ranks = (np.cumsum(count) - (count - 1) / 2)[inverse]  # tied scores share their mean rank
+    n_positive, n_negative = int(positive.sum()), int((~positive).sum())
     wins = ranks[positive].sum() - n_positive * (n_positive + 1) / 2
-    return float(wins / (n_positive * n_negative)), None
+    return float(wins / (n_positive * n_negative))
+
+
+def confusion(probabilities: ArrayLike, labels: ArrayLike) -> NDArray[np.int64]:
+    """Samples by true class (rows) and most probable class (columns; a tie: the lowest), ``(K, K)``."""
+    p, y = _checked(probabilities, labels)
+    counts = np.zeros((p.shape[1],) * 2, np.int64)
+    np.add.at(counts, (y, p.argmax(axis=1)), 1)
+    return counts
+
+
+def balanced_accuracy(probabilities: ArrayLike, labels: ArrayLike) -> float:
+    """Mean over the classes of the split of the fraction of their samples that are found."""
+    counts = confusion(probabilities, labels)
+    there = counts.sum(axis=1) > 0
+    return float((counts.diagonal()[there] / counts.sum(axis=1)[there]).mean())
+
+
+def macro_f1(probabilities: ArrayLike, labels: ArrayLike) -> float:
+    """Mean of F1, the harmonic mean of precision and recall, over the classes of the split.
+
+    A class that is never the most probable one has 0.
+    """
+    counts = confusion(probabilities, labels)
+    there = counts.sum(axis=1) > 0
+    both = counts.sum(axis=0) + counts.sum(axis=1)
+    return float((2 * counts.diagonal()[there] / both[there]).mean())
 
 
 def evaluate(probabilities: ArrayLike, labels: ArrayLike) -> dict[str, Any]:
@@ -123,12 +156,14 @@ def evaluate(probabilities: ArrayLike, labels: ArrayLike) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``accuracy``, ``ece``, ``nll``, ``brier``, ``auc`` (None where undefined; ``auc_reason`` then says
-        why), ``n`` (samples).
+        ``accuracy``, ``balanced_accuracy``, ``macro_f1``, ``ece``, ``nll``, ``brier``, ``auc`` (None where
+        undefined; ``auc_reason`` then says why), ``n`` (samples).
     """
     area, reason = auc(probabilities, labels)
     result = {
         "accuracy": accuracy(probabilities, labels),
+        "balanced_accuracy": balanced_accuracy(probabilities, labels),
+        "macro_f1": macro_f1(probabilities, labels),
         "ece": expected_calibration_error(probabilities, labels),
         "nll": negative_log_likelihood(probabilities, labels),
         "brier": brier_score(probabilities, labels),

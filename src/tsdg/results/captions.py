@@ -131,7 +131,7 @@ def _gaps(table: pd.DataFrame, layout: Layout) -> list[str]:
     for name, hit in unknown.groupby("metric", sort=False):
         where = list(dict.fromkeys(hit["target"]))
         found.append(
-            f"{METRICS[str(name)].label} is undefined for {', '.join(where)} (one class, or more than two)."
+            f"{METRICS[str(name)].label} is undefined for {', '.join(where)} (a class is not there)."
         )
     empty = once[(once["target"] == AVERAGE) & once["mean"].isna()]
     if len(empty):

@@ -33,7 +33,9 @@ TYPES = {
 }
 COLUMNS = tuple(TYPES)
 _RANGES = {
-    **dict.fromkeys(("validation_accuracy", "accuracy", "ece", "auc"), (0, 1)),
+    **dict.fromkeys(
+        ("validation_accuracy", "accuracy", "balanced_accuracy", "macro_f1", "ece", "auc"), (0, 1)
+    ),
     "brier": (0, 2),
     **dict.fromkeys(("nll", "iteration", "windows", "seed"), (0, math.inf)),
     **dict.fromkeys(("draws_found", "draws_expected", "draws_diverged"), (0, math.inf)),

@@ -59,6 +59,8 @@ class Scores(Struct, frozen=True, kw_only=True):
     """Metrics of one split, see `tsdg.learning.metrics.evaluate`."""
 
     accuracy: Fraction
+    balanced_accuracy: Fraction | None = None
+    macro_f1: Fraction | None = None
     ece: Fraction | None = None
     nll: FromZero | None = None
     brier: Brier | None = None

@@ -37,6 +37,8 @@ METRICS = {
     "accuracy": Metric("Accuracy", 100, "%", 1, True),
     "ece": Metric("ECE", 100, "%", 1, False),
     "auc": Metric("AUC", 100, "%", 1, True),
+    "balanced_accuracy": Metric("Balanced accuracy", 100, "%", 1, True),
+    "macro_f1": Metric("Macro F1", 100, "%", 1, True),
     "nll": Metric("NLL", 1, "", 3, False),
     "brier": Metric("Brier score", 1, "", 3, False),
 }

@@ -117,7 +117,7 @@ def study_text(name: str, entry: Mapping[str, Any], file: str) -> str:
     ]
     lines += [
         "    ours: [ours-learned] # set apart from the others",
-        "    metrics: [accuracy, ece] # also nll, brier",
+        "    metrics: [accuracy, ece] # also balanced_accuracy, macro_f1, auc, nll, brier",
     ]
     return "\n".join([*lines, _line(4, "caption", caption), ""])
 
