@@ -1,10 +1,13 @@
 """What the rules are told of a study, without Snakemake."""
 
+import html
 import json
+import re
 import shlex
 from copy import deepcopy
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace as Namespace
 
 import pytest
 import yaml
@@ -330,6 +333,33 @@ LAYOUTS = {
 def test_a_change_makes_again_what_it_changes_alone(figure_params, change, again):
     before, after = Workflow(Study(figure_params)), Workflow(Study(figure_params, [change]))
     assert {name for name, layout in LAYOUTS.items() if layout(before) != layout(after)} == again
+
+
+@pytest.mark.parametrize(
+    "caption",
+    [
+        "Plain, as most are.", ".. raw:: html\n\n   <script>alert(1)</script>", ".. include:: /etc/passwd",
+        "a\n\n.. include:: params.yaml\n   :literal:",
+        "`x <javascript:alert(1)>`_ *a* **b** ``c`` |d| [1]_ e_",
+        "- a", "1. a", "\\ ", "\\.. raw:: html", "====", "Title\n=====", "{{ snakemake.config }} {% for %}",
+        "::\n\n  a", "http://a.b/c user@a.b", ":raw-html:`<b>` .. role:: raw-html(raw)",
+        "a\x07b\x00.. raw:: html",
+        "é † 'q' \"q\" -- ...", "__ a", "i. a", "+-+\n|a|\n+-+", ">>> 1", "<b>&amp;</b>",
+    ],
+)  # fmt: skip
+def test_a_caption_is_nothing_but_text_in_the_report(figure_params, caption):
+    """By the template and the two readers that Snakemake's report puts it through."""
+    jinja2, docutils = pytest.importorskip("jinja2"), pytest.importorskip("docutils.core")
+    figure_params["figures"]["gains"]["caption"] = caption
+    told = Workflow(Study(figure_params)).figure_caption("gains")
+    template = (Path(__file__).parents[1] / "workflow/report/figure.rst").read_text()
+    text = (
+        jinja2.Environment().from_string(template).render(snakemake=Namespace(params=Namespace(caption=told)))
+    )
+    body = docutils.publish_parts(text, writer="html")["body"]
+    shown = "".join(letter for letter in " ".join(caption.split()) if letter.isprintable())
+    (line,) = re.fullmatch(r"<p>([^<>]*)</p>\n", body).groups()
+    assert html.unescape(line).strip() == shown.strip()
 
 
 def test_layouts_are_json(figure_params):

@@ -205,6 +205,12 @@ def code(result: str) -> str:
     return functions_fingerprint(*CODE[result])
 
 
+def in_rst(words: str) -> str:
+    """A text as reStructuredText that means nothing but its letters: no markup, directive or link."""
+    line = "".join(letter for letter in " ".join(words.split()) if letter.isprintable())
+    return "".join(letter if letter.isalnum() or letter == " " else f"\\{letter}" for letter in line)
+
+
 def flags(options: Mapping[str, Any]) -> str:
     """Options as command line flags; a value may begin with a dash."""
 
@@ -453,6 +459,10 @@ class Workflow:
     def figure_layout(self, figure: str) -> str:
         """All that decides how a figure looks: a caption is not in it."""
         return text(self.study.figure(figure, self.figure_tables(figure)))
+
+    def figure_caption(self, figure: str) -> str:
+        """A figure's caption in the report."""
+        return in_rst(self.study.figures[figure]["caption"])
 
     def figure_code(self, figure: str) -> str:
         """Fingerprint of the code that draws a figure."""

@@ -100,6 +100,11 @@ def figure_inputs(wildcards):
     return selected(flow.figure_tables(wildcards.figure))
 
 
+def figure_caption(wildcards, output):
+    """What the report says of a figure."""
+    return flow.figure_caption(wildcards.figure)
+
+
 def all_results(wildcards):
     """What `all` makes."""
     try:

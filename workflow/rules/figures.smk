@@ -57,6 +57,7 @@ rule figure:
     params:
         layout=ask(flow.figure_layout),
         code=ask(flow.figure_code),
+        caption=figure_caption,
         study=study_file,
         out=output_folder,
     shell:
