@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tiny_study import without, write_tiny
 from tsdg.commands.main import main, parser
 from tsdg.runs.record import check_run, read
 from tsdg.study.run import parse_run_path
@@ -435,3 +436,35 @@ def test_show_refuses_what_is_no_table(tsdg, project, text):
     code, out, err = tsdg("show", "t.csv")
     assert (code, out, len(err)) == (2, [], 1)
     assert "t.csv: not a table's csv" in err[0]
+
+
+def test_classes_that_no_source_has_are_told_everywhere(tsdg, project, tmp_path):
+    folder = write_tiny(tmp_path / "results/data/tiny")
+    for domain in "BCD":
+        without(folder, domain, label=1)
+    (project / "data").unlink()
+    (project / "data").symlink_to(folder)
+    code, out, _ = tsdg(*TRAIN, "B")
+    assert code == 0
+    told = [line for line in out if "no source has a window of class" in line]
+    assert told == ["target A: no source has a window of class fast, so that nothing teaches it"]
+    assert "classes of one domain: fast in A alone" in "\n".join(tsdg("check", "data", "--quick")[1])
+    assert tsdg("select", "tiny", "--out", "s.csv")[0] == 0
+    assert tsdg("table", "tiny", "--selected", "s.csv", "--out", "t")[0] == 0
+    assert "No source has windows of classes: fast (A)." in (project / "t/tiny.tex").read_text()
+    without(folder, "A", label=1)
+    assert "classes without a window: fast; nothing" in "\n".join(tsdg("check", "data", "--quick")[1])
+    assert tsdg("select", "tiny", "--out", "s.csv")[0] == 0
+    assert tsdg("table", "tiny", "--selected", "s.csv", "--out", "t")[0] == 0
+    assert "classes: fast (every target)." in (project / "t/tiny.tex").read_text()
+
+
+def test_a_class_of_one_domain_is_told_when_it_is_prepared(tsdg, project):
+    rows = [f"{x},{'ab'[x % 16 < 8 and who == 2]},{who}" for who in range(3) for x in range(64)]
+    (project / "mine.csv").write_text("\n".join(["x,label,who", *rows]))
+    domains = json.dumps({name: {"who": who} for who, name in enumerate("ABC")})
+    code, out, _ = tsdg(
+        "prepare", "table", "--raw", "mine.csv", "--out", "mine", "--domains", domains, "--window", 8
+    )
+    assert code == 0
+    assert "  note: classes of one domain: b in C alone; where it is held out, nothing teaches them" in out

@@ -54,6 +54,8 @@ def _simulate(arguments: argparse.Namespace) -> None:
 
 
 def _prepare(arguments: argparse.Namespace) -> None:
+    from tsdg.data.describe import untaught_somewhere
+
     kind = KINDS[arguments.kind]
     options = given(arguments, kind.options["prepare"])
     with progress_bar("prepare", kind.unit) as step:
@@ -65,7 +67,7 @@ def _prepare(arguments: argparse.Namespace) -> None:
     )
     for line in _counts(card):
         print(f"  {line}")
-    for note in card.get("notes", []):
+    for note in [*untaught_somewhere(card), *card.get("notes", [])]:
         print(f"  note: {note}")
 
 

@@ -145,6 +145,7 @@ def _place(
 
 
 def _select(options: argparse.Namespace) -> None:
+    from tsdg.results import untaught
     from tsdg.results.selected import write_csv
     from tsdg.results.selection import select
     from tsdg.runs.current import CurrentRecords
@@ -160,6 +161,7 @@ def _select(options: argparse.Namespace) -> None:
         current=current.current,
         one_for_all=not study.anew,
         settings=settings.of_table(study, options.table),
+        untaught=untaught.of_table(study, options.table, options.data),
     )
     remark = f" in {options.runs} (`tsdg status {options.table}{_of_study(options)}` says more)"
     with _place(options.out and options.out.parent, SELECTED, [selected], remark) as folder:

@@ -1,5 +1,8 @@
 """What the windows of a prepared data set are, in words to act on."""
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -33,11 +36,7 @@ def describe(data: WindowedDataset) -> list[str]:
             else "every domain has all"
         )
     )
-    present = counts > 0
-    alone = [f"{name} in {present.index[present[name]][0]}" for name in counts if present[name].sum() == 1]
-    if alone:
-        shown = ", ".join(alone[:10])
-        lines.append(f"classes of one domain: {shown} alone; where it is held out, nothing teaches them")
+    lines += untaught_somewhere(data.card)
     share = counts.sum() / max(1, counts.to_numpy().sum())
     if share.max() > IMBALANCED * share.min():
         lines.append(
@@ -68,6 +67,32 @@ def describe(data: WindowedDataset) -> list[str]:
             words += ", so that validation is optimistic; `split: blocked` prevents it"
         lines.append(words)
     return lines
+
+
+def untaught_somewhere(card: Mapping[str, Any]) -> list[str]:
+    """What to know of classes that one domain alone has windows of, or none, in lines."""
+    present = {
+        name: [domain for domain, of_class in card["counts"].items() if of_class.get(name)]
+        for name in card["classes"]
+    }
+    alone = [f"{name} in {domains[0]}" for name, domains in present.items() if len(domains) == 1]
+    nowhere = [name for name, domains in present.items() if not domains]
+    lines = []
+    if alone:
+        shown = ", ".join(alone[:10])
+        lines.append(f"classes of one domain: {shown} alone; where it is held out, nothing teaches them")
+    if nowhere:
+        lines.append(
+            f"classes without a window: {', '.join(nowhere[:10])}; nothing teaches or tests them, so leave "
+            "them out"
+        )
+    return lines
+
+
+def untaught(card: Mapping[str, Any], sources: Iterable[str]) -> list[str]:
+    """Names of the classes that none of some domains has a window of."""
+    counts = [card["counts"].get(domain, {}) for domain in sources]
+    return [name for name in card["classes"] if not any(of_class.get(name) for of_class in counts)]
 
 
 def _of_cut(cut: str) -> str:

@@ -49,7 +49,18 @@ def notes(selected: pd.DataFrame, layout: Layout) -> list[str]:
             for row in few.sort_values(["dataset", "target"]).itertuples()
         )
         found.append(f"Few windows to test on: {listing}.")
-    return found + _gaps(summarise(selected, layout), layout)
+    return found + _untaught(rows, titles) + _gaps(summarise(selected, layout), layout)
+
+
+def _untaught(rows: pd.DataFrame, titles: Mapping[str, str]) -> list[str]:
+    """Which classes nothing teaches, and where."""
+    entries = []
+    for (dataset, names), hit in rows[rows["untaught"] != ""].groupby(["dataset", "untaught"], sort=False):
+        of = f"{titles[dataset]} " if len(titles) > 1 else ""
+        targets = list(dict.fromkeys(hit["target"]))
+        everywhere = len(targets) == rows.loc[rows["dataset"] == dataset, "target"].nunique()
+        entries.append(f"{names} ({of}{'every target' if everywhere else ', '.join(targets)})")
+    return [f"No source has windows of classes: {', '.join(entries)}."] if entries else []
 
 
 def _groups(layout: Layout) -> list[str]:

@@ -28,6 +28,7 @@ TYPES = {
     "draws_diverged": "int64",
     "protocol": "str",
     "simulated": "boolean",
+    "untaught": "str",
     "settings": "str",
     "record": "str",
 }

@@ -52,6 +52,7 @@ def select(
     checkpoint: Literal["last", "best"] = "last",
     current: Callable[[Run, Record], bool] = lambda run, record: True,
     settings: Mapping[tuple[str, str], str] = MappingProxyType({}),
+    untaught: Mapping[tuple[str, str], str] = MappingProxyType({}),
     one_for_all: bool = True,
 ) -> pd.DataFrame:
     """Apply both rules to the records found of the expected runs.
@@ -70,6 +71,9 @@ def select(
         as good as absent.
     settings
         What the runs of a data set and variant are selected under, see `tsdg.study.settings.of_table`.
+    untaught
+        Classes that no source has where a target of a data set is held out, see
+        `tsdg.results.untaught.of_table`.
     one_for_all
         Whether the draws of different seeds are the same, so that the second rule has a meaning.
 
@@ -96,15 +100,19 @@ def select(
         found = [outcome for outcome in outcomes if outcome is not None]
         _check_alike(found, Path(folder))
         shared = _shared_draw(found)
+        dataset, variant, target = expected[0].dataset, expected[0].variant, expected[0].target
+        about = {
+            "settings": settings.get((dataset, variant), ""),
+            "untaught": untaught.get((dataset, target), ""),
+        }
         for seed, members in groupby(expected, key=lambda run: run.seed):
             seed_runs = list(members)
             seed_found = [o for o in found if o.run.seed == seed]
             best = min(seed_found, key=_rank, default=None)
             same = next((o for o in seed_found if o.run.draw == shared), None)
-            under = settings.get((seed_runs[0].dataset, seed_runs[0].variant), "")
-            rows.append(_row("per_seed", under, seed_runs, seed_found, best))
+            rows.append(_row("per_seed", seed_runs, seed_found, best) | about)
             if one_for_all:
-                rows.append(_row("shared", under, seed_runs, seed_found, same))
+                rows.append(_row("shared", seed_runs, seed_found, same) | about)
     return in_order(pd.DataFrame(rows, columns=list(COLUMNS)).astype(TYPES))
 
 
@@ -160,7 +168,7 @@ def _check_alike(found: Sequence[_Outcome], folder: Path) -> None:
 
 
 def _row(
-    rule: str, settings: str, runs: Sequence[Run], found: Sequence[_Outcome], chosen: _Outcome | None
+    rule: str, runs: Sequence[Run], found: Sequence[_Outcome], chosen: _Outcome | None
 ) -> dict[str, Any]:
     run = runs[0]
     row = {
@@ -178,7 +186,6 @@ def _row(
         "draws_diverged": sum(not o.finished for o in found),
         "protocol": "",
         "simulated": None,
-        "settings": settings,
         "record": "",
     }
     if chosen is None:

@@ -12,6 +12,7 @@ import torch
 from threadpoolctl import threadpool_limits
 
 from tsdg import methods
+from tsdg.data.describe import untaught
 from tsdg.data.integrity import load_checked
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
@@ -64,6 +65,8 @@ def train_job(
     recipes = Recipes(study, {study.prepared(name): prepared.fingerprint})
     runs = [Run(name, variant, target.name, *rest) for target in held_out for rest in product(seeds, draws)]
     job = Job(runs, recipes, out, force=force, keep=keep)
+    if job.missing:
+        _say_untaught(held_out, config["domains"], prepared)
     if job.missing and config["method"] == estimators.METHOD:
         _fit(job, config, prepared, data, threads, groups)
     elif job.missing:
@@ -120,6 +123,17 @@ def _check_classes(prepared: WindowedDataset, groups: Groups) -> None:
                     f"target {target!r} has no window of class {label!r}, so that its numbers could not "
                     "stand beside the other targets'; hold out other groups, or leave the class out"
                 )
+
+
+def _say_untaught(targets: Iterable[Target], domains: Sequence[str], prepared: WindowedDataset) -> None:
+    for target in targets:
+        sources = [domain for domain in domains if domain not in target.domains]
+        if names := untaught(prepared.card, sources):
+            print(
+                f"target {target.name}: no source has a window of class {', '.join(names)}, so that nothing "
+                "teaches it",
+                flush=True,
+            )
 
 
 def _check_windows(targets: Iterable[Target], prepared: WindowedDataset) -> None:

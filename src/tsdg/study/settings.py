@@ -42,6 +42,7 @@ def _data(study: Study, dataset: str) -> dict[str, Any]:
     kind, simulated = KINDS[entry["kind"]], entry["source"] == "simulated"
     return {
         **{key: entry[key] for key in ("kind", "source")},
+        "domains": study.dataset(dataset)["domains"],  # their metadata make targets of several
         "prepare": kind.arguments("prepare", entry),
         "raw": kind.arguments("simulate", entry) if simulated else entry["raw"],
     }
