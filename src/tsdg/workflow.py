@@ -262,8 +262,9 @@ class Workflow:
 
     def _raw_files(self, dataset: str) -> list[str]:
         try:
-            names = self._kind(dataset).raw_names(self.study.dataset(dataset))
-            return [f"{self.raw_folder(dataset)}/{name}" for name in names]
+            kind, entry = self._kind(dataset), self.study.dataset(dataset)
+            folder = self.raw_folder(dataset)
+            return [*(f"{folder}/{name}" for name in kind.raw_names(entry)), *kind.other_files(entry)]
         except InputError as error:
             raise InputError(f"datasets.{dataset} is not valid: {error}") from None
 

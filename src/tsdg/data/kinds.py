@@ -111,6 +111,12 @@ class Kind:
         """
         return self._module("raw").raw_names(entry)
 
+    def other_files(self, entry: Mapping[str, Any]) -> list[str]:
+        """Files that a data set's entry names among the options of its preparation."""
+        chosen = entry.get("prepare", {})
+        named = [chosen[o.name] for o in self.options["prepare"] if o.files and o.name in chosen]
+        return [path for one in named for path in ([one] if isinstance(one, str) else one)]
+
     def in_one_file(self, entry: Mapping[str, Any]) -> bool:
         """Whether the recordings of a data set's entry are one file, not a folder."""
         if not self.own:

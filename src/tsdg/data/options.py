@@ -26,6 +26,8 @@ class Option:
     unless : str
         What the default means, where ``--help`` is to say that in its place.
     required : bool
+    files : bool
+        Whether it names a file, or several, that are read.
     of_entry : callable, optional
         The value that follows from a data set's entry in params.yaml, None for the default: there, it cannot
         be given.
@@ -37,6 +39,7 @@ class Option:
     default: object = None
     unless: str = ""
     required: bool = False
+    files: bool = False
     of_entry: Callable[[Mapping[str, Any]], object] | None = None
 
     @property

@@ -14,6 +14,7 @@ from tsdg.data.describe import FEW, describe
 from tsdg.data.own import cut
 from tsdg.data.own.backbone import SHORTEST, backbone
 from tsdg.data.own.cut import CutSource, settled
+from tsdg.data.own.intervals import attach
 from tsdg.data.own.prepare import domain_places, natural, prepare
 from tsdg.data.own.raw import open_source
 from tsdg.data.own.recordings import FILE, Block, Columns, Progress, Recording, Source
@@ -80,20 +81,21 @@ def check_table(
             f"{', '.join(source.names)}"
         )
     fields = list(domain or dict.fromkeys(name for values in (domains or {}).values() for name in values))
-    if isinstance(source, CutSource) and "label" not in options:
-        labels = [name for name in cut.LABEL if name in source.names and name not in fields]
+    if isinstance(source, CutSource) and not {"label", "intervals"} & options.keys():
+        labels = [name for name in cut.ARRAY_LABEL if name in source.names and name not in fields]
         if labels:
             options["label"] = labels[0]
             guesses.append(f"label: {labels[0]}, by its name; --label says otherwise")
-    given = {key: options[key] for key in ("channels", "label", "recording", "time") if key in options}
-    source = settled(source, options.get("rows"), **({"label": "label"} | given), fields=fields)
+    source = settled(source, options.get("rows"), **({"label": "label"} | _names(options)), fields=fields)
     options |= source.settled
     asked = set(options)
     options, said = _with_time(source, options, fields)
     guesses += said
-    given = {key: options[key] for key in ("channels", "label", "recording", "time") if key in options}
-    columns = source.columns(**given, fields=fields)
+    columns = source.columns(**_names(options), fields=fields)
     source.time_unit, source.ties = options.get("time_unit"), options.get("ties")
+    if "intervals" in options:
+        given = {"unit": options.get("interval_unit"), "rate": options.get("sampling_rate")}
+        attach(source, columns, options["intervals"], label=options.get("label", "label"), **given)
     if isinstance(source, CutSource) and window is None:
         window = max(source.length, SHORTEST)
         if source.length < window:
@@ -162,6 +164,12 @@ def check_table(
     return lines, entry
 
 
+def _names(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options that say which columns are what; labels that are intervals have none."""
+    names = {key: options[key] for key in ("channels", "label", "recording", "time") if key in options}
+    return names | ({"label": None} if "intervals" in options else {})
+
+
 def _with_time(
     source: Source, options: dict[str, Any], fields: Sequence[str]
 ) -> tuple[dict[str, Any], list[str]]:
@@ -170,8 +178,7 @@ def _with_time(
         return options, []
     asked, options = options, dict(options)
     said: list[str] = []
-    given = {key: options[key] for key in ("channels", "label", "recording", "time") if key in options}
-    columns = source.columns(**given, fields=fields)
+    columns = source.columns(**_names(options), fields=fields)
     clocks: dict[str, Clock] = {}
     if "channels" not in options:
         names = [name for name in columns.channels if names_a_clock(name)]

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from tsdg.data.own.recordings import Block, Columns, Progress, Recording, Source
+from tsdg.data.own.recordings import LABEL, Block, Columns, Progress, Recording, Source
 from tsdg.errors import InputError
 
 X = ("X", "x", "windows", "data", "samples", "signals", "signal", "segments")
-LABEL = ("label", "labels", "y", "Y", "target", "targets", "class", "classes")
+ARRAY_LABEL = (*LABEL, "y", "Y")
 DOMAIN = ("domain", "domains", "d", "subject", "subjects", "subject_id", "user", "users", "person", "group")
 RECORDING = ("recording", "recordings", "recording_id", "session", "sessions")
 

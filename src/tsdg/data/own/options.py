@@ -80,6 +80,13 @@ PREPARE = (
         """labels to use, or one mapping to names, '{"imbalance": "Imbalance"}'""",
         unless="all",
     ),
+    Option("intervals", TEXT, "text file of the labels: recording, start, end, label", files=True),
+    Option(
+        "interval_unit",
+        one_of("time", "s", "samples", "rows"),
+        "of start and end: as the time, s since the recording begins, steps from 0, or from 1 and inclusive",
+        unless="time, or s where there is none",
+    ),
     Option("recording", TEXT, "column of the recording", unless="recording"),
     Option("time", TEXT, "column of the time", unless="time"),
     Option("time_unit", one_of("s", "ms", "us", "ns"), "of a time in numbers", unless="by its magnitude"),

@@ -10,6 +10,7 @@ import pandas as pd
 
 from tsdg.data.own.backbone import backbone
 from tsdg.data.own.cut import CutSource, settled
+from tsdg.data.own.intervals import INTERVAL_UNITS, attach
 from tsdg.data.own.raw import open_source
 from tsdg.data.own.recordings import Columns, Recording, Source, plain
 from tsdg.data.own.sampling import Sampling, plain_rate
@@ -31,6 +32,8 @@ def prepare(
     channels: Sequence[str] | None = None,
     label: str = "label",
     classes: Sequence[object] | Mapping[object, str] | None = None,
+    intervals: str | Path | None = None,
+    interval_unit: str | None = None,
     recording: str | None = None,
     time: str | None = None,
     time_unit: str | None = None,
@@ -70,6 +73,11 @@ def prepare(
         Column of the class, of each time step or the same in all of a recording.
     classes : sequence or mapping, optional
         Labels to use, in the order of the classes, or label to name; by default all that occur.
+    intervals : path, optional
+        Text file of the labels, in place of the column `label`: a row an interval, its recording, start, end
+        and label, see `tsdg.data.own.intervals.attach`.
+    interval_unit : {"time", "s", "samples", "rows"}, optional
+        Of its starts and ends.
     recording : str, optional
         Column of the recording's name; by default ``recording``, or in a folder the ``file``. Where there is
         none, a recording ends where a field changes.
@@ -117,6 +125,7 @@ def prepare(
         ("rows", rows, (None, "steps", "windows")),
         ("axes", axes, (None, "NTC", "NCT")),
         ("time_unit", time_unit, (None, *UNITS)),
+        ("interval_unit", interval_unit, (None, *INTERVAL_UNITS)),
         ("ties", ties, (None, "spread", "drop")),
     ):
         if choice not in known:
@@ -126,11 +135,14 @@ def prepare(
     )
     source = open_source(raw, separator=separator, axes=axes, progress=progress)
     given: dict[str, Any] = {
-        "channels": channels, "label": label, "recording": recording, "time": time, "fields": fields,
+        "channels": channels, "label": None if intervals else label, "recording": recording, "time": time,
+        "fields": fields,
     }  # fmt: skip
     source = settled(source, rows, **given)
     columns = source.columns(**given)
     source.time_unit, source.ties = time_unit, ties
+    if intervals:
+        attach(source, columns, intervals, unit=interval_unit, label=label, rate=sampling_rate)
     places = domain_places(domains, fields)
     names = _class_names(classes)
     sampling = Sampling(sampling_rate, resample, gap)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,8 +16,13 @@ from tsdg.data.simulated import SIMULATED_COLUMN
 from tsdg.errors import InputError, nearest
 from tsdg.files import sha256
 
-FILE = "file"  # column of a folder's metadata
+if TYPE_CHECKING:
+    from tsdg.data.own.intervals import Intervals
 
+FILE = "file"  # column of a folder's metadata
+LABEL = ("label", "labels", "target", "targets", "class", "classes", "activity")
+
+_ROW = ""  # in place of a column: the number of a step in its recording
 _WHOLE = re.compile(r"([-+]?\d+)\.0*")
 
 Progress = Callable[[int, int], None]
@@ -115,6 +121,8 @@ class Source:
         First date in the file, in nanoseconds; times count from there.
     start : float
         The same of times in other units than seconds.
+    intervals : Intervals or None
+        Where the labels come from that are no column's; their texts are those of the column of no name.
     """
 
     path: Path
@@ -131,6 +139,7 @@ class Source:
     notes: list[str] = field(default_factory=list)
     origin: int | None = None
     start: float | None = None
+    intervals: "Intervals | None" = None
 
     @property
     def simulated(self) -> bool:
@@ -198,7 +207,9 @@ class Source:
             )
         others = {label, recording, time, *fields, FILE, SIMULATED_COLUMN, ""}
         if channels is None:
-            channels = [n for n in self.names if n in (*self.numeric, *self.spoilt) and n not in others]
+            usual = LABEL if label is None else ()
+            numbers = [n for n in self.names if n in (*self.numeric, *self.spoilt)]
+            channels = [n for n in numbers if n not in others and n not in usual]
         for name in channels:
             if name in others:
                 raise InputError(f"{self.path}: column {name!r} cannot be a channel and something else too")
@@ -240,6 +251,8 @@ class Source:
             yield self._recording(open_, columns, seen, row)
         if not seen:
             raise InputError(f"{self.path}: holds no rows")
+        if self.intervals:
+            self.intervals.check_all()
 
     def _keys(self, block: Block, columns: Columns) -> np.ndarray:
         """What is the same in all of a recording, ``(n, keys)``."""
@@ -282,6 +295,8 @@ class Source:
                 f"{where}: {columns.channels[channel]} is infinite in row {row + step + 1}; "
                 "leave the cell empty where a value is missing"
             )
+        if self.intervals:
+            block.codes[_ROW] = np.arange(len(block.signal))
         if block.time is not None:
             back = np.flatnonzero(~(np.diff(block.time) >= 0))
             if len(back):
@@ -291,7 +306,10 @@ class Source:
                     + ("" if columns.recording else ", or name the column of the recording with --recording")
                 )
             block = self._timed(block, columns, where, row)
-        labels = block.codes[columns.label] if columns.label else np.full(len(block.signal), -1, np.int32)
+        if self.intervals:
+            labels = self.intervals.labels(self, name, block.codes[_ROW], block.time)
+        else:
+            labels = block.codes[columns.label] if columns.label else np.full(len(block.signal), -1, np.int32)
         return Recording(name, fields, block.signal, labels, block.time)
 
     def _timed(self, block: Block, columns: Columns, where: str, row: int) -> Block:

@@ -48,6 +48,8 @@ _ABOUT = {
 _OPTIONS = {
     "channels": "columns that are signals; leave out what is none",
     "label": "column of the class",
+    "intervals": "a file with the recording, start, end and label of each",
+    "interval_unit": "of start and end: time, s since the recording begins, samples from 0, or rows from 1",
     "recording": "column of the recording's name; no window crosses from one to the next",
     "time": "column of the time",
     "time_unit": "as its magnitude says",
