@@ -5,11 +5,13 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 from test_plan import record
 
 from synthetic_records import make_record
 from tsdg.commands.main import main
 from tsdg.runs import log as joblog
+from tsdg.runs.feature_cache import feature_file
 from tsdg.runs.writing import write
 from tsdg.study.jobs import training_jobs
 from tsdg.study.run import run_path
@@ -187,3 +189,24 @@ def test_prune_deletes_what_no_table_wants_when_told_to(project, params, capsys)
     assert main(["prune", *settings, "--yes"]) == 0
     assert [path for path in runs.rglob("*") if path.is_file()] == [wanted]
     assert not others[1].parent.exists()
+
+
+def test_prune_deletes_features_that_no_row_reads(project, params, capsys):
+    params["variants"]["line"] = {
+        "label": "Line", "method": "estimator", "features": "statistics",
+        "estimator": "sklearn.linear_model.LogisticRegression",
+    }  # fmt: skip
+    params["tables"]["tiny"]["rows"].append("line")
+    (project / "params.yaml").write_text(yaml.safe_dump(params))
+    folder = project / "results/data/tiny"
+    folder.mkdir(parents=True)
+    (folder / "card.json").write_text('{"fingerprint": "now"}')
+    read = feature_file(folder, "now", "statistics")
+    others = [feature_file(folder, "before", "statistics"), feature_file(folder, "now", "spectrum")]
+    for path in (read, *others):
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+    assert main(["prune"]) == 0
+    assert "2 files of features" in capsys.readouterr().out
+    assert main(["prune", "--yes"]) == 0
+    assert list(read.parent.iterdir()) == [read]

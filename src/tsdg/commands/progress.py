@@ -29,13 +29,13 @@ def add(commands: Commands) -> None:
             "tables", nargs="*", metavar="TABLE",
             help="tables in params.yaml, `toy`, or paths such as results/tables/bearings.tex (default: all)",
         )  # fmt: skip
-        sub.add_argument("--data", type=Path, default=DATA, help="folder of prepared data sets")
     prune = command(
-        commands, "prune", _prune, "list the records that no table of the study wants", study=True
+        commands, "prune", _prune, "list the records and features that no table wants", study=True
     )
     prune.add_argument("--yes", action="store_true", help="delete them")
     for sub in (plan, status, prune):
         sub.add_argument("--runs", type=Path, default=RUNS, help="folder of records")
+        sub.add_argument("--data", type=Path, default=DATA, help="folder of prepared data sets")
 
 
 def _plan(options: argparse.Namespace) -> None:
@@ -79,16 +79,17 @@ def _prune(options: argparse.Namespace) -> None:
 
     study = load_study(options)
     check_runs(options)
-    paths = prune.unwanted(study, options.runs)
+    paths, features = prune.unwanted(study, options.runs), prune.stale_features(study, options.data)
+    protocol = study.params["protocol"]
+    for line in prune.summary(paths, options.runs):
+        print(line)
     if not paths:
-        print(f"every record in {options.runs} is wanted by a table (protocol {study.params['protocol']})")
-        return
-    print(*prune.summary(paths, options.runs), sep="\n")
+        print(f"every record in {options.runs} is wanted by a table (protocol {protocol})")
     if options.yes:
         prune.delete(paths, options.runs)
-        print(f"{len(paths)} records deleted")
-    else:
-        print(
-            f"{len(paths)} records that no table wants under protocol {study.params['protocol']}; "
-            "--yes deletes them"
-        )
+        prune.delete(features, options.data)
+    after = "deleted" if options.yes else "--yes deletes them"
+    if paths:
+        print(f"{len(paths)} records that no table wants under protocol {protocol}; {after}")
+    if features:
+        print(f"{len(features)} files of features in {options.data} that no row of a table reads; {after}")

@@ -35,11 +35,17 @@ def in_blocks(of: Of, windows: Of, rows: np.ndarray) -> np.ndarray:
     return np.concatenate([of(windows(block)) for block in blocks])
 
 
+def feature_file(folder: Path, fingerprint: str, spec: Spec) -> Path:
+    """The file of features of prepared data, named by the fingerprint of data, specification and code."""
+    text = json.dumps([fingerprint, spec, functions_fingerprint("learning.features:Features")])
+    return folder / FEATURES / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.npy"
+
+
 def cached(dataset: WindowedDataset, folder: Path, spec: Spec, windows: Of) -> np.ndarray:
     """Features ``(N, F)`` of all windows of a data set, read from its folder or written there first.
 
-    A file is named by the fingerprint of data, specification and code, and ends with a checksum: a damaged
-    one is made again. Jobs that look for the same file at the same time may each write it, whole and alike.
+    A file ends with a checksum: a damaged one is made again. Jobs that look for the same file at the same
+    time may each write it, whole and alike.
     Where nothing can be written, features stay in memory.
 
     Parameters
@@ -52,8 +58,7 @@ def cached(dataset: WindowedDataset, folder: Path, spec: Spec, windows: Of) -> n
     windows : callable
         See `in_blocks`.
     """
-    text = json.dumps([dataset.fingerprint, spec, functions_fingerprint("learning.features:Features")])
-    path = folder / FEATURES / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.npy"
+    path = feature_file(folder, dataset.fingerprint, spec)
     features, count = Features(spec, dataset.card.get("sampling_rate")), len(dataset.windows)
     found = _read(path, count)
     if found is None:

@@ -1,10 +1,14 @@
-"""Records that no table of the study wants: of draws, seeds, targets or variants that it had once."""
+"""What no table of the study wants: records of past draws, seeds, targets or variants, and features."""
 
 from collections.abc import Iterable
 from pathlib import Path
 
+from tsdg.data.windows import FEATURES
 from tsdg.errors import InputError
+from tsdg.methods.estimators import METHOD
 from tsdg.runs.current import STAGING
+from tsdg.runs.feature_cache import feature_file
+from tsdg.runs.recipe import prepared_fingerprints
 from tsdg.study.run import parse_run_path
 from tsdg.study.study import Study
 
@@ -23,8 +27,23 @@ def unwanted(study: Study, folder: Path) -> list[Path]:
     return found
 
 
+def stale_features(study: Study, data: Path) -> list[Path]:
+    """Files of features that no estimator of a table reads: of data, options or code of the past."""
+    fingerprints = prepared_fingerprints(study, data)
+    rows = {(run.dataset, run.variant) for runs in study.wanted.values() for run in runs}
+    wanted: set[Path] = set()
+    found: set[Path] = set()
+    for dataset, variant in rows:
+        name = study.prepared(dataset)
+        found.update((data / name / FEATURES).glob("*.npy"))
+        config = study.config(dataset, variant)
+        if config["method"] == METHOD and name in fingerprints:
+            wanted.add(feature_file(data / name, fingerprints[name], config["features"]))
+    return sorted(found - wanted)
+
+
 def delete(paths: Iterable[Path], folder: Path) -> None:
-    """Delete records, and the folders that they leave empty."""
+    """Delete files, and the folders that they leave empty."""
     for path in paths:
         path.unlink()
         for parent in path.parents:
