@@ -11,12 +11,13 @@ import yaml
 
 from tsdg.results.figures.forest import interval
 from tsdg.runs.training import train
+from tsdg.study.layout import Panel
 from tsdg.study.run import Run
 from tsdg.study.study import Study
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs/experiments"))
-compare, seed_parts, seeds, target_statistics = (
-    import_module(name) for name in ("compare", "seed_parts", "seeds", "target_statistics")
+claims, compare, seed_parts, seeds, target_statistics = (
+    import_module(name) for name in ("claims", "compare", "seed_parts", "seeds", "target_statistics")
 )
 
 
@@ -93,3 +94,13 @@ def test_shares_of_variance():
     assert row["share of variants"] == f"{of_variants:.0%}" == "1%"
     assert (row["share of targets"], row["share left"]) == ("99%", "0%")
     assert row["p (Friedman)"] == "0.02"  # one order on four targets: chi-squared of 8, two degrees
+
+
+def test_a_claim_on_averages_takes_seeds_that_have_every_target():
+    rows = [("d", "erm", "A", 0, 0.5, 0.1), ("d", "erm", "B", 0, 0.7, 0.3), ("d", "erm", "A", 1, 0.9, 0.1)]
+    rows += [("other", "erm", "B", 1, 0.9, 0.1), ("d", "erm", "C", 1, 0.9, 0.1)]
+    runs = pd.DataFrame(rows, columns=["dataset", "variant", "target", "seed", "accuracy", "ece"])
+    found = claims.values(runs, (Panel("d", "D", ("A", "B"), ("accuracy",)),))
+    assert set(found["dataset"]) == {"d"}
+    by_place = found[found["metric"] == "accuracy"].set_index(["target", "seed"])["value"]
+    assert by_place.round(9).to_dict() == {("A", 0): 50, ("B", 0): 70, ("A", 1): 90, ("Average", 0): 60}
