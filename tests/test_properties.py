@@ -235,8 +235,9 @@ def test_own_recordings_do_not_depend_on_what_is_read_at_once(own, form) -> None
     @given(st.integers(1, 400))
     def in_blocks(size: int) -> None:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("tsdg.data.own.raw._ROWS", size)
-            patch.setattr("tsdg.data.own.raw._BYTES", 64 + size)
+            patch.setattr("tsdg.data.own.tables._ROWS", size)
+            patch.setattr("tsdg.data.own.arrays._ROWS", size)
+            patch.setattr("tsdg.data.own.tables._BYTES", 64 + size)
             assert own_recordings(own / f"data.{form}") == whole
 
     in_blocks()

@@ -29,7 +29,7 @@ def predict(
     time: str | None = None,
     sampling_rate: float | None = None,
     stride: int | None = None,
-    separator: str = ",",
+    separator: str | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Classify every window of recordings, and vote on each recording.
 

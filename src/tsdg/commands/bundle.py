@@ -41,7 +41,7 @@ def add(commands: Commands) -> None:
     )
     predict.add_argument("--sampling-rate", type=float, help="Hz, where there is no time")
     predict.add_argument("--stride", type=positive, help="distance of two windows (default: as in training)")
-    predict.add_argument("--separator", default=",", help="of the cells of a csv (default: a comma)")
+    predict.add_argument("--separator", help="of the cells of a text")
 
 
 def _export(options: argparse.Namespace) -> None:

@@ -121,8 +121,8 @@ class Kind:
         """Whether the recordings of a data set's entry are one file, not a folder."""
         if not self.own:
             return False
-        suffix = PurePath(entry["raw"]).suffix
-        return entry["source"] == "simulated" or suffix in self._module("raw").SUFFIXES
+        raw = self._module("raw")
+        return entry["source"] == "simulated" or raw.is_file(entry["raw"])
 
     def arguments(self, command: str, entry: Mapping[str, Any]) -> dict[str, Any]:
         """Options of a command for a data set's entry in params.yaml."""

@@ -98,7 +98,7 @@ def test_an_index_without_a_name_is_no_channel(tmp_path):
 
 
 def test_a_channel_that_begins_empty_is_one(tmp_path, monkeypatch):
-    monkeypatch.setattr("tsdg.data.own.raw._BYTES", 300)
+    monkeypatch.setattr("tsdg.data.own.tables._BYTES", 300)
     frame = table()
     frame.loc[:60, "y"] = np.nan
     frame["note"] = np.where(frame.index > 60, "ok", "")

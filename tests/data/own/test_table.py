@@ -108,7 +108,7 @@ def test_a_folders_label_may_be_of_the_whole_file(tmp_path):
 
 def test_a_recording_may_span_the_parts_that_are_read_at_once(tmp_path, monkeypatch):
     _, _, whole = prepared(tmp_path, people())
-    monkeypatch.setattr("tsdg.data.own.raw._BYTES", 200)
+    monkeypatch.setattr("tsdg.data.own.tables._BYTES", 200)
     assert prepared(tmp_path, people())[2]["fingerprint"] == whole["fingerprint"]
 
 

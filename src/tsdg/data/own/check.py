@@ -65,9 +65,7 @@ def check_table(
     InputError
         If the recordings cannot be prepared in this way.
     """
-    source = open_source(
-        raw, separator=options.get("separator", ","), axes=options.get("axes"), progress=progress
-    )
+    source = open_source(raw, separator=options.get("separator"), axes=options.get("axes"), progress=progress)
     usual = [
         name for name in (cut.DOMAIN if isinstance(source, CutSource) else USUAL) if name in source.names
     ]

@@ -202,6 +202,7 @@ def settled(
         if rows == "steps":
             raise InputError(f"{source.path}: rows: holds windows already cut, not time steps; leave it out")
         return source
+    rows = rows or source.settled.get("rows")
     if rows == "steps" or (rows is None and set(channels or []) & set(source.names)):
         return source
     recording = recording or next((name for name in RECORDING if name in source.names), None)
@@ -313,7 +314,7 @@ def _windows(source: Source, groups: Mapping[str, list[str]], length: int, evide
         raise InputError(f"{source.path}: {both[0]} is a column and numbered columns too; rename one")
     shown = ", ".join(f"{channel} ({columns[0]} to {columns[-1]})" for channel, columns in groups.items())
     note = f"A row is a window, {evidence}; channels: {shown}; `rows: steps` says otherwise."
-    notes = [note] if evidence else []
+    notes = [*source.notes, *([note] if evidence else [])]
     names = [*groups, *others]
     settled = {"rows": "windows"}
     return CutSource(

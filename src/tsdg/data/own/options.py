@@ -104,9 +104,8 @@ PREPARE = (
     Option(
         "separator",
         {"type": "string", "minLength": 1, "maxLength": 1, "description": "one character, such as ;"},
-        "of the cells of a csv",
-        ",",
-        unless="a comma",
+        "of the cells of a text",
+        unless="a comma; in .tsv a tab, in .txt as its first line says",
     ),
 )
 CHECK = tuple(

@@ -44,7 +44,7 @@ def prepare(
     resample: float | None = None,
     cap: int | None = None,
     seed: int = 0,
-    separator: str = ",",
+    separator: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
     """Make the windowed data set from a file, or a folder of files, which are streamed.
@@ -99,8 +99,8 @@ def prepare(
     cap : int, optional
         At most so many windows of each class and domain, drawn by `seed`.
     seed : int
-    separator : str
-        Of the cells of a csv.
+    separator : str, optional
+        Of the cells of a text; by default told by the file's name, of ``.txt`` by its first line.
     progress : callable, optional
         Called with the parts read and the parts in all.
 

@@ -66,7 +66,7 @@ _OPTIONS = {
     "domain": "columns that tell domains apart",
     "cap": "windows of each class and domain, at most",
     "seed": "of drawing these",
-    "separator": "of the cells of a csv",
+    "separator": "of the cells of a text",
 }
 BASELINES = ["spectrum-logistic", "statistics-logistic", "both-logistic"]
 ROWS = [*BASELINES, "erm", "coral", "groupdro", "ours-learned"]
