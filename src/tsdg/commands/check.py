@@ -38,6 +38,14 @@ def add(commands: Commands) -> None:
         "--write", type=Path, metavar="FILE", help="write a params file, a study of the recordings"
     )
     sub.add_argument("--quick", action="store_true", help="leave out the baselines, which take seconds")
+    sub.add_argument(
+        "--transfer",
+        action="store_true",
+        help="what a linear model learns on each domain alone, tried on every other: which domains are alike",
+    )
+    sub.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="with --transfer: write its figure and numbers there"
+    )
     add_options(sub, CHECK)
 
 
@@ -48,7 +56,13 @@ def _check(arguments: argparse.Namespace) -> None:
     from tsdg.data.own.study_file import name_of, study_text
     from tsdg.data.windows import FILES
 
-    baselines = _none if arguments.quick else _baselines
+    if arguments.out is not None and not arguments.transfer:
+        raise InputError("--out: is for the matrix of --transfer; give both")
+
+    def baselines(data: "WindowedDataset") -> list[str]:
+        lines = [] if arguments.quick else _baselines(data)
+        return [*lines, *(_transfer(data, arguments.out) if arguments.transfer else [])]
+
     options = given(arguments, CHECK)
     path = Path(arguments.what)
     if arguments.write is not None and arguments.write.exists():
@@ -92,11 +106,29 @@ def _check(arguments: argparse.Namespace) -> None:
     print(*lines, sep="\n")
 
 
-def _none(data: "WindowedDataset") -> list[str]:
-    return []
-
-
 def _baselines(data: "WindowedDataset") -> list[str]:
     from tsdg.runs.baselines import describe  # which loads PyTorch
 
     return describe(data)
+
+
+def _transfer(data: "WindowedDataset", out: Path | None) -> list[str]:
+    from tsdg.files import write_text
+    from tsdg.results.figures import transfer as figure
+    from tsdg.results.figures.style import plain
+    from tsdg.runs import transfer
+
+    try:
+        name, table = transfer.best_baseline(data)
+    except InputError as error:
+        return [f"transfer: none ({error})"]
+    metadata = data.card["domains"]
+    lines = transfer.describe(data, name, table)
+    if out is None:
+        return lines
+    matrix = figure.Matrix(plain(data.card["name"]), table, metadata)
+    paths = figure.render([matrix], [f"{name}. {figure.EXPLAINED}"], out, "transfer")
+    paths.append(out / "transfer.csv")
+    order = transfer.ordered(table).domains
+    write_text(paths[-1], table.loc[order, order].to_csv(lineterminator="\n", index_label="source"))
+    return [*lines, *map(str, paths)]

@@ -31,11 +31,14 @@ class FigureKind:
         cannot be drawn.
     clusters : bool
         Whether drawing takes the clusters of each data set's domains, in words.
+    single_source : bool
+        Whether its tables must hold out all domains but one; drawing then takes the domains' metadata.
     """
 
     options: Mapping[str, Schema]
     check: Callable[[str, Options, Rows], None] = lambda where, options, rows: None
     clusters: bool = False
+    single_source: bool = False
 
     def named(self, options: Options) -> list[tuple[str, str]]:
         """Option and row of everything that the options name."""
@@ -70,6 +73,7 @@ FIGURE_KINDS = {
     "neighbours": FigureKind({"variant": ROW}, _learns_neighbours, clusters=True),
     "reliability": FigureKind({"rows": ROWS}),
     "forest": FigureKind({"baseline": ROW}, _two_rows),
+    "transfer": FigureKind({"variant": ROW}, single_source=True),
 }
 
 

@@ -213,6 +213,13 @@ def _figure(study: Study, where: str, entry: Tree) -> None:
     for option, row in kind.named(entry):
         check_known(row, rows, "row of all its tables", f"{where}.{option}")
     kind.check(where, entry, {row: study.variants[row]["method"] for row in rows})
+    if kind.single_source:
+        for table in entry["tables"]:
+            if not all(targets.is_rest(target) for panel in study.panels(table) for target in panel.targets):
+                raise InputError(
+                    f"{where}.tables: {table} has other targets than all domains but one; give it "
+                    f"`holdout: {targets.SINGLE_SOURCE}`"
+                )
 
 
 def _claim(study: Study, name: str) -> None:

@@ -372,6 +372,10 @@ class Study:
         options = {option: entry[option] for option in kind.options}
         if kind.clusters:
             options["clusters"] = {panel.dataset: self._clusters(panel.dataset) for panel in layout.panels}
+        if kind.single_source:
+            options["metadata"] = {
+                panel.dataset: self.dataset(panel.dataset)["domains"] for panel in layout.panels
+            }
         return Figure(entry["kind"], layout, options)
 
     def _clusters(self, dataset: str) -> dict[str, str]:

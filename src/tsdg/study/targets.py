@@ -126,6 +126,11 @@ def held_out(domains: Domains, holdout: Holdout) -> list[Target]:
     return [_listed(domains, part) for part in lists]
 
 
+def is_rest(name: str) -> bool:
+    """Whether a target is all domains but another target's."""
+    return name.startswith(REST)
+
+
 def check_field(domains: Domains, field: str) -> None:
     """Raise `InputError` unless every domain has a metadata field."""
     for name, metadata in domains.items():

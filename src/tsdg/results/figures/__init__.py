@@ -8,7 +8,7 @@ tables together, the folder of records, and where to write. It returns the paths
 from collections.abc import Callable
 from pathlib import Path
 
-from tsdg.results.figures import forest, neighbours, optimization, reliability
+from tsdg.results.figures import forest, neighbours, optimization, reliability, transfer
 from tsdg.results.figures.accuracy import accuracy_by_target
 from tsdg.results.figures.style import BASELINE, COLUMN, FAINT, OURS, PAGE, PAPER, save, style
 
@@ -17,6 +17,7 @@ DRAW: dict[str, Callable[..., list[Path]]] = {
     "neighbours": neighbours.draw,
     "reliability": reliability.draw,
     "forest": forest.draw,
+    "transfer": transfer.draw,
 }
 
 __all__ = [
