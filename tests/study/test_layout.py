@@ -45,6 +45,7 @@ def test_the_text_of_a_layout_changes_with_all_of_it():
         {"rows": ("ours", "irm", "erm")},
         {"labels": {**shape.labels, "irm": "IRM"}},
         {"arrange": "beside"},
+        {"selection": "leave-one-source-out"},
         {"protocol": replace(shape.protocol, seeds=2)},
     ]
     of_panel = [

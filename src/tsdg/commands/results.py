@@ -149,14 +149,15 @@ def _select(options: argparse.Namespace) -> None:
     from tsdg.results.selected import write_csv
     from tsdg.results.selection import select
     from tsdg.runs.current import CurrentRecords
-    from tsdg.study import settings
+    from tsdg.study import folds, settings
 
     study = load_study(options)
     check_runs(options)
     current = CurrentRecords(study, options.runs, options.data)
     selected = select(
-        study.table_runs(options.table),
+        study.shown_runs(options.table),
         options.runs,
+        folds=folds.of_table(study, options.table),
         checkpoint=study.checkpoint,
         current=current.current,
         one_for_all=not study.anew,

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from tsdg.results.numbers import is_partial, summarise
-from tsdg.study.layout import AVERAGE, PAPER_PROTOCOL, Layout, Protocol
+from tsdg.study.layout import AVERAGE, LEFT_OUT, PAPER_PROTOCOL, Layout, Protocol
 from tsdg.study.metric import METRICS
 from tsdg.study.targets import REST
 
@@ -28,6 +28,10 @@ def notes(selected: pd.DataFrame, layout: Layout) -> list[str]:
     titles = layout.titles
     rows = selected[selected["variant"].isin(layout.rows) & selected["dataset"].isin(titles)]
     found = [_protocol(layout)]
+    if layout.selection == LEFT_OUT and _searched(layout) and layout.protocol.searched > 1:
+        found.append(
+            "Hyperparameters by what trainings without one group of the sources reach on it, each in turn."
+        )
     if layout.baselines:
         names = ", ".join(layout.labels[row] for row in layout.baselines)
         found.insert(0, f"No networks, and not the paper's: {names}.")

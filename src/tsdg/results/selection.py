@@ -9,6 +9,9 @@ shared
     goes before one that finished for fewer, so that no draw wins by the seeds it lacks; a seed in which the
     shared draw is missing or diverged says so.
 
+That validation is accuracy on windows of the sources that training set apart or, where sources are left out
+in turn (`tsdg.study.folds`), on each source by the training that left it out.
+
 Ties go to the lower draw number ("fixed" before numbers). A diverged run ranks last: it is selected only
 where every draw diverged, and then has no metrics.
 """
@@ -18,6 +21,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import fsum
 from pathlib import Path
+from statistics import fmean
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -25,7 +29,8 @@ import pandas as pd
 
 from tsdg.errors import InputError
 from tsdg.results.selected import COLUMNS, TYPES, in_order
-from tsdg.runs.record import Record, read
+from tsdg.runs.record import Checkpoint, Record, read
+from tsdg.study.folds import Fold, Folds
 from tsdg.study.metric import METRICS
 from tsdg.study.run import Run, draw_order, run_path
 
@@ -54,6 +59,7 @@ def select(
     settings: Mapping[tuple[str, str], str] = MappingProxyType({}),
     untaught: Mapping[tuple[str, str], str] = MappingProxyType({}),
     one_for_all: bool = True,
+    folds: Folds = MappingProxyType({}),
 ) -> pd.DataFrame:
     """Apply both rules to the records found of the expected runs.
 
@@ -76,6 +82,9 @@ def select(
         `tsdg.results.untaught.of_table`.
     one_for_all
         Whether the draws of different seeds are the same, so that the second rule has a meaning.
+    folds
+        The trainings that judge a run in place of its own validation. A run that lacks the record of one is
+        as good as absent; one that diverged has accuracy 0.
 
     Returns
     -------
@@ -96,7 +105,7 @@ def select(
     rows: list[dict[str, Any]] = []
     for _, group in groupby(sorted(set(runs)), key=lambda run: run.order[:3]):
         expected = list(group)
-        outcomes = (_outcome(run, Path(folder), checkpoint, current) for run in expected)
+        outcomes = (_outcome(run, Path(folder), checkpoint, current, folds.get(run, ())) for run in expected)
         found = [outcome for outcome in outcomes if outcome is not None]
         _check_alike(found, Path(folder))
         shared = _shared_draw(found)
@@ -116,21 +125,47 @@ def select(
     return in_order(pd.DataFrame(rows, columns=list(COLUMNS)).astype(TYPES))
 
 
-def _outcome(run: Run, folder: Path, checkpoint: str, current: Callable) -> _Outcome | None:
-    path = folder / run_path(run)
-    if not path.exists():
-        return None
-    record = read(path, run)
-    if not current(run, record):
+def _outcome(
+    run: Run, folder: Path, checkpoint: str, current: Callable, folds: Sequence[Fold]
+) -> _Outcome | None:
+    record = _found(run, folder, current)
+    judging = [(fold, judge) for fold in folds if (judge := _found(fold.run, folder, current))]
+    if record is None or len(judging) < len(folds):
         return None
     config, data = record.config, record.data
     facts = (config["protocol"], config["iterations"], data.simulated, data.fingerprint)
     if not record.finished:
         return _Outcome(run, False, float("nan"), None, dict.fromkeys(METRICS), *facts)
-    best = max(record.checkpoints, key=lambda evaluated: evaluated.source_accuracy)
-    chosen = record.checkpoints[-1] if checkpoint == "last" else best
+    chosen = _chosen(record, checkpoint)
+    validation = chosen.source_accuracy
+    if folds:
+        validation = fmean(score for pair in judging for score in _left_out(*pair, checkpoint))
     metrics = {name: getattr(chosen.target, name) for name in METRICS} | {"windows": chosen.target.n}
-    return _Outcome(run, True, chosen.source_accuracy, chosen.iteration, metrics, *facts)
+    return _Outcome(run, True, validation, chosen.iteration, metrics, *facts)
+
+
+def _found(run: Run, folder: Path, current: Callable) -> Record | None:
+    path = folder / run_path(run)
+    record = read(path, run) if path.exists() else None
+    return record if record and current(run, record) else None
+
+
+def _chosen(record: Record, checkpoint: str) -> Checkpoint:
+    best = max(record.checkpoints, key=lambda evaluated: evaluated.source_accuracy)
+    return record.checkpoints[-1] if checkpoint == "last" else best
+
+
+def _left_out(fold: Fold, record: Record, checkpoint: str) -> list[float]:
+    """Accuracy on each source that a fold leaves out, and of what it holds out on nothing else."""
+    if not record.finished:
+        return [0.0] * len(fold.left_out)
+    scores = _chosen(record, checkpoint).target.domains
+    if lacking := [domain for domain in fold.left_out if domain not in scores]:
+        raise InputError(
+            f"{run_path(fold.run)}: the record has no accuracy on {', '.join(lacking)}, by which "
+            "hyperparameters are judged; delete it and train it again"
+        )
+    return [scores[domain].accuracy for domain in fold.left_out]
 
 
 def _rank(outcome: _Outcome) -> tuple:

@@ -10,6 +10,7 @@ from itertools import chain, product
 from typing import NamedTuple
 
 from tsdg.data import toy
+from tsdg.study import folds
 from tsdg.study.run import RECORD, Run, draw_name, filled, target_folder
 from tsdg.study.study import Study
 from tsdg.study.targets import LONGEST
@@ -132,7 +133,7 @@ def _families(study: Study, dataset: str, wanted: Collection[str]) -> list[list[
     """Targets that may share a pack, since they leave equally many sources.
 
     All domains are one family, so that a table with more targets leaves the packs as they are; the groups of
-    each table's `holdout` follow.
+    each table's `holdout` follow, and what is held out to judge hyperparameters.
     """
     found = [list(study.dataset(dataset)["domains"])]
     known = set(found[0])
@@ -140,7 +141,7 @@ def _families(study: Study, dataset: str, wanted: Collection[str]) -> list[list[
         for panel in study.panels(table):
             if panel.dataset == dataset:
                 alike: dict[int, list[str]] = {}
-                for name, domains in study.groups(dataset, panel.targets).items():
+                for name, domains in study.groups(dataset, folds.held_out(study, table, panel)).items():
                     if name in wanted and name not in known:
                         alike.setdefault(len(domains), []).append(name)
                         known.add(name)

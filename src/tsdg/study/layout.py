@@ -10,6 +10,7 @@ from tsdg.errors import InputError
 from tsdg.study.metric import METRICS
 from tsdg.study.paper_style import PaperStyle
 
+VALIDATED, LEFT_OUT = "source-validation", "leave-one-source-out"  # how hyperparameters are selected
 AVERAGE = "Average"  # the mean over targets, where a target's name stands
 
 
@@ -115,6 +116,8 @@ class Layout:
         Those of the rows with nothing to search, under no protocol.
     style : PaperStyle, optional
         How the paper prints it, where it is to be printed so.
+    selection : {"source-validation", "leave-one-source-out"}
+        What hyperparameters are selected by.
 
     Raises
     ------
@@ -132,6 +135,7 @@ class Layout:
     arrange: Literal["beneath", "beside"] = "beneath"
     settled: tuple[str, ...] = ()
     style: PaperStyle | None = None
+    selection: str = VALIDATED
 
     def __post_init__(self) -> None:
         if problem := self._problem():
@@ -223,6 +227,7 @@ def joined(
         baselines=tuple(row for row in chosen if row in baselines),
         ours=tuple(row for row in chosen if row in ours),
         settled=tuple(row for row in chosen if any(row in layout.settled for layout in layouts)),
+        selection=LEFT_OUT if all(layout.selection == LEFT_OUT for layout in layouts) else VALIDATED,
     )
 
 

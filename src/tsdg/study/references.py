@@ -13,9 +13,9 @@ from tsdg.data.kinds import KINDS
 from tsdg.errors import InputError, check_known, nearest
 from tsdg.methods import estimators
 from tsdg.methods.search import Distribution
-from tsdg.study import clusters, config, targets
+from tsdg.study import clusters, config, folds, targets
 from tsdg.study.figure_kinds import FIGURE_KINDS
-from tsdg.study.layout import AVERAGE, common_rows, joined
+from tsdg.study.layout import AVERAGE, LEFT_OUT, common_rows, joined
 from tsdg.study.metric import METRICS
 from tsdg.study.names import TAKEN
 from tsdg.study.params import Tree
@@ -143,6 +143,9 @@ def _table(study: Study, name: str) -> None:
             _paper(study, f"{place}.paper", panel["dataset"], panel["paper"])
         for row in entry["rows"]:
             study.config(panel["dataset"], row)
+    if study.selection(name) == LEFT_OUT:
+        with _at(f"{where}.selection"):
+            _folds(study, name)
     with _at(where):
         layout = study.layout(name)
     seen: dict[str, str] = {}
@@ -174,6 +177,23 @@ def _targets(study: Study, where: str, panel: Tree, rows: Sequence[str]) -> None
                     f"{where}: target {name} leaves {left} source domain(s), and row {row} learns from "
                     f"{needed} or more; leave the row out"
                 )
+
+
+def _folds(study: Study, table: str) -> None:
+    """Each training that judges hyperparameters has as many sources as the rows learn from."""
+    rows = [row for row in study.table(table)["rows"] if study.search(row)]
+    for panel in study.panels(table):
+        domains = len(study.dataset(panel.dataset)["domains"])
+        for target, of_target in folds.of_panel(study, panel).items():
+            for name, left_out in of_target:
+                left = domains - len(study.target(panel.dataset, name).domains)
+                for row in rows:
+                    needed = methods.least_sources(study.variants[row]["method"])
+                    if left < needed:
+                        raise InputError(
+                            f"target {target} without {', '.join(left_out)} leaves {left} source domain(s), "
+                            f"and row {row} learns from {needed} or more; leave the row or `selection` out"
+                        )
 
 
 def _paper(study: Study, where: str, dataset: str, table: str) -> None:

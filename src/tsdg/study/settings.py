@@ -7,6 +7,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from tsdg.data.kinds import KINDS
+from tsdg.study import folds
+from tsdg.study.layout import LEFT_OUT, Panel
 
 if TYPE_CHECKING:
     from tsdg.study.study import Study
@@ -20,11 +22,18 @@ def of_table(study: Study, table: str) -> dict[tuple[str, str], str]:
     """
     rows = study.table(table)["rows"]
     return {
-        (panel.dataset, row): _of(study, panel.dataset, row) for panel in study.panels(table) for row in rows
+        (panel.dataset, row): _of(study, panel.dataset, row, _judged(study, table, panel))
+        for panel in study.panels(table)
+        for row in rows
     }
 
 
-def _of(study: Study, dataset: str, variant: str) -> str:
+def _judged(study: Study, table: str, panel: Panel) -> dict[str, Any]:
+    """What hyperparameters are judged by, where it is not validation on sources."""
+    return {"folds": folds.of_panel(study, panel)} if study.selection(table) == LEFT_OUT else {}
+
+
+def _of(study: Study, dataset: str, variant: str, judged: dict[str, Any]) -> str:
     config = {key: value for key, value in study.config(dataset, variant).items() if key != "protocol"}
     decided = {
         "data": _data(study, dataset),
@@ -33,6 +42,7 @@ def _of(study: Study, dataset: str, variant: str) -> str:
         "draws": study.draws(variant),
         "seeds": study.protocol.seeds,
         "checkpoint": study.checkpoint,
+        **judged,
     }
     return hashlib.sha256(json.dumps(decided, sort_keys=True).encode()).hexdigest()[:12]
 

@@ -22,10 +22,10 @@ from tsdg.data.kinds import KINDS
 from tsdg.errors import InputError, check_known
 from tsdg.methods import estimators
 from tsdg.methods.search import Distribution, draw
-from tsdg.study import clusters, config, references, targets
+from tsdg.study import clusters, config, folds, references, targets
 from tsdg.study.claims import Claim
 from tsdg.study.figure_kinds import FIGURE_KINDS
-from tsdg.study.layout import PAPER_PROTOCOL, Layout, Panel, Protocol, joined
+from tsdg.study.layout import PAPER_PROTOCOL, VALIDATED, Layout, Panel, Protocol, joined
 from tsdg.study.names import DATA_TABLES, TOY_TABLES
 from tsdg.study.paper_style import PaperStyle
 from tsdg.study.params import Tree, read, resolved
@@ -295,8 +295,17 @@ class Study:
         if table == toy.NAME:
             wanted = product(self.toy["variants"], [toy.TARGET], range(self.toy["seeds"]), ["fixed"])
             return [Run(toy.NAME, *run) for run in wanted]
+        judging = (fold.run for of_run in folds.of_table(self, table).values() for fold in of_run)
+        return list(dict.fromkeys([*self.shown_runs(table), *judging]))
+
+    def shown_runs(self, table: str) -> list[Run]:
+        """Runs of a table that it may show: all but those that only judge hyperparameters."""
         rows = self.table(table)["rows"]
         return [run for panel in self.panels(table) for run in self.runs(panel.dataset, rows, panel.targets)]
+
+    def selection(self, table: str) -> str:
+        """What a table's hyperparameters are selected by."""
+        return self.table(table).get("selection", VALIDATED)
 
     @property
     def wanted(self) -> dict[str, list[Run]]:
@@ -347,6 +356,7 @@ class Study:
             arrange=entry.get("arrange", "beneath"),
             settled=tuple(row for row in entry["rows"] if not self.search(row)),
             style=PaperStyle.of(entry) if entry.get("layout") == "paper" else None,
+            selection=self.selection(table),
         )
 
     def _caption(self, table: str) -> str:

@@ -126,6 +126,11 @@ def held_out(domains: Domains, holdout: Holdout) -> list[Target]:
     return [_listed(domains, part) for part in lists]
 
 
+def together(domains: Domains, chosen: Iterable[str]) -> Target:
+    """Some domains, by their list."""
+    return _listed(domains, chosen)
+
+
 def is_rest(name: str) -> bool:
     """Whether a target is all domains but another target's."""
     return name.startswith(REST)
