@@ -104,6 +104,12 @@ def test_files(toy_study, runs, tmp_path):
     assert r"ERM$^\dagger$ & 0.155 $\pm$ 0.007 & 1.550 $\pm$ 0.071 & 0.300 $\pm$ 0.141 \\" in text
     assert r"Ours, \{A, B\} aligned & 0.170 & 1.700 & 0.100 \\" in text
     text = (tmp_path / "target_risk_full.tex").read_text()
+    assert (
+        r"\multicolumn{1}{c}{} & \multicolumn{4}{c}{Source risk} & \multicolumn{4}{c}{H-divergence} & "
+        in text
+    )
+    assert r"\cmidrule(lr){2-5}\cmidrule(lr){6-9}\cmidrule(lr){10-10}" in text
+    assert r"Method & A & B & C & Avg. & A & B & C & Avg. & D \\" in text
     assert r"aligned & 0.120 & 0.320 & 0.070 & 0.170 & 2.200 & 1.000 & 1.900 & 1.700 & 0.100 \\" in text
     printed = pd.read_csv(tmp_path / "target_risk_full.csv").set_index(["variant", "source", "quantity"])[
         "paper"

@@ -6,7 +6,8 @@ terms, the csv files their sum too.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from pathlib import Path
 
 import pandas as pd
@@ -16,7 +17,7 @@ from tsdg.data import paper
 from tsdg.data.toy import CYCLES, DOMAINS, LENGTH, NAME, SOURCES, TARGET
 from tsdg.errors import InputError
 from tsdg.results.claims import Evidence
-from tsdg.results.latex import document, escape, ruled
+from tsdg.results.latex import document, escape, row, ruled
 from tsdg.results.measures import COLUMNS
 from tsdg.results.tables import write
 from tsdg.runs.record import Record, read
@@ -277,7 +278,7 @@ def target_risk_full(study: Study, runs_folder: str | Path, out: str | Path) -> 
     every = runs(study, runs_folder)
     table = _beside(summarise(every), "target_risk_full")
     caption = (
-        "The toy study: source risk and H-divergence to the target (H) of every source and on average, and "
+        "The toy study: source risk and H-divergence to the target of every source and on average, and "
         f"the target risk of {TARGET}. {notes(study, every)}"
     )
     sources = (*SOURCES, MEAN)
@@ -291,10 +292,10 @@ def target_risk_full(study: Study, runs_folder: str | Path, out: str | Path) -> 
             lines.append([escape(cell) for cell in (_marked(group), *cells, target)])
         blocks.append(lines)
     named = (*SOURCES, "Avg.")
-    heads = [
-        "Method", *(f"Risk {name}" for name in named), *(f"H {name}" for name in named), f"Risk {TARGET}"
-    ]  # fmt: skip
-    return _write("target_risk_full", table, caption, heads, blocks, out, "l" + "r" * (len(heads) - 1))
+    over = [("", 1), *((QUANTITIES[name], len(named)) for name in PRINTED[:2]), (QUANTITIES[PRINTED[2]], 1)]
+    heads = ["Method", *named, *named, TARGET]
+    columns = "l" + "r" * (len(heads) - 1)
+    return _write("target_risk_full", table, caption, heads, blocks, out, columns, over)
 
 
 def _blocks(study: Study, table: pd.DataFrame) -> list[list[pd.DataFrame]]:
@@ -325,6 +326,17 @@ def _write(
     blocks: Iterable[list[list[str]]],
     out: str | Path,
     columns: str,
+    over: Sequence[tuple[str, int]] = (),
 ) -> list[Path]:
-    csv, tex = write(name, table, document(name, caption, columns, ruled(heads, blocks)), out)
+    """Write a table; `over` are headings above the heads, each over so many columns."""
+    first, *others = ruled(heads, blocks)
+    groups = [row(rf"\multicolumn{{{width}}}{{c}}{{{escape(text)}}}" for text, width in over)] if over else []
+    ends = accumulate(width for _, width in over)
+    rules = [
+        rf"\cmidrule(lr){{{end - width + 1}-{end}}}"
+        for (text, width), end in zip(over, ends, strict=True)
+        if text
+    ]
+    lines = [first, *groups, *(["".join(rules)] if rules else []), *others]
+    csv, tex = write(name, table, document(name, caption, columns, lines), out)
     return [tex, csv]
