@@ -13,6 +13,7 @@ import yaml
 
 from tiny_study import without, write_tiny
 from tsdg.commands.main import main, parser
+from tsdg.data.bearings.recordings import RECORDINGS
 from tsdg.runs.record import check_run, read
 from tsdg.study.run import parse_run_path
 
@@ -468,3 +469,13 @@ def test_a_class_of_one_domain_is_told_when_it_is_prepared(tsdg, project):
     )
     assert code == 0
     assert "  note: classes of one domain: b in C alone; where it is held out, nothing teaches them" in out
+
+
+def test_the_recordings_table_has_an_address(tsdg, tmp_path):
+    file = tmp_path / "mine.csv"
+    code, out, _ = tsdg("prepare", "bearings", "--write-recordings", file)
+    assert (code, file.read_bytes()) == (0, RECORDINGS.read_bytes())
+    assert "give it with --recordings" in out[0]
+    code, _, err = tsdg("prepare", "bearings", "--write-recordings", file)
+    assert code == 2
+    assert "is there already" in err[-1]

@@ -21,7 +21,7 @@ from tsdg.workflow import flags
 
 COMMANDS = [(command, kind) for kind, entry in KINDS.items() for command in entry.options]
 WRITTEN = [pair for pair in COMMANDS if pair[0] in ("prepare", "simulate")]
-PLACES = {"raw", "out", "help"}
+PLACES = {"raw", "out", "help", "write_recordings"}
 
 
 def function(command, kind):

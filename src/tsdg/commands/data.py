@@ -1,12 +1,15 @@
 """The commands `tsdg fetch`, `simulate` and `prepare`, with the options of each kind of data set."""
 
 import argparse
+import shutil
 from pathlib import Path
 from typing import Any
 
 from tsdg.commands.arguments import Commands, progress_bar
 from tsdg.commands.options import add_options, given
 from tsdg.data.kinds import KINDS, Kind
+from tsdg.errors import InputError
+from tsdg.files import atomic
 
 
 def add(commands: Commands) -> None:
@@ -25,6 +28,8 @@ def add(commands: Commands) -> None:
             sub.set_defaults(command=run)
             _add_places(sub, name, key, kind)
             add_options(sub, kind.options[name])
+            if name == "prepare" and kind.recordings:
+                _add_table(sub, kind)
 
 
 def _add_places(sub: argparse.ArgumentParser, name: str, key: str, kind: Kind) -> None:
@@ -37,6 +42,33 @@ def _add_places(sub: argparse.ArgumentParser, name: str, key: str, kind: Kind) -
     sub.add_argument("--out", type=Path, default=place, help=f"folder (default: {place})")
     if name == "fetch" and kind.credentials:
         sub.epilog = "The files need credentials: the command says how to get them, and fetches nothing."
+
+
+def _add_table(sub: argparse.ArgumentParser, kind: Kind) -> None:
+    class Write(argparse.Action):
+        """Writes the packaged recordings table and ends, as ``--help`` does."""
+
+        def __call__(
+            self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, value: Any, flag: Any = None
+        ) -> None:
+            assert kind.recordings is not None
+            if value.exists():
+                parser.error(f"{flag}: {value} is there already; choose another name or remove it")
+            try:
+                with atomic(value) as temporary:
+                    shutil.copyfile(kind.recordings, temporary)
+            except (InputError, OSError) as error:
+                parser.error(f"{flag}: {error}")
+            print(f"{value}: the packaged recordings table; edit it, and give it with --recordings")
+            parser.exit()
+
+    sub.add_argument(
+        "--write-recordings",
+        type=Path,
+        metavar="FILE",
+        action=Write,
+        help="write the packaged recordings table, to be edited, and nothing else",
+    )
 
 
 def _fetch(arguments: argparse.Namespace) -> None:

@@ -55,6 +55,8 @@ class Kind:
     own : bool
         Whether the recordings are the user's own, who says what is what in them; else there are official
         ones.
+    recordings : Path, optional
+        The table that says which recordings there are, where a preparation may take another one.
     credentials : bool
         Whether the official files need them, so that they cannot be fetched.
     presets : mapping of str to mapping
@@ -77,6 +79,7 @@ class Kind:
     shape: Shape | None = None
     reshaped: Callable[[Mapping[str, Any]], dict[str, Any]] = lambda prepare: {}
     own: bool = False
+    recordings: Path | None = None
     credentials: bool = False
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     fetch_only: Callable[[Iterable[str]], dict[str, Any]] = lambda names: {}
@@ -160,6 +163,7 @@ KINDS: dict[str, Kind] = {
         shape=Shape("bearings", channels=1, length=4096, classes=10),
         reshaped=bearings.reshaped,
         presets=bearings.PRESETS,
+        recordings=bearings.RECORDINGS,
         unlike_paper=bearings.unlike_paper,
         fetch_only=lambda names: {"numbers": ",".join(sorted((PurePath(n).stem for n in names), key=int))},
     ),

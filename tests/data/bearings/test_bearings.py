@@ -246,6 +246,19 @@ def test_one_error_names_all_bad_files_and_keeps_the_old_data_set(raw, tmp_path)
         prepare(tmp_path / "nowhere", tmp_path / "out")
 
 
+def test_fault_recordings_of_another_rate_are_named(raw, tmp_path):
+    """The official site has recordings at 48 kHz of the same numbers' faults."""
+    change(raw / "105.mat", **{f"X105_{end}_time": np.tile(signal(raw, 105, end), 4) for end in ("DE", "FE")})
+    change(raw / "222.mat", **{f"X222_{end}_time": np.tile(signal(raw, 222, end), 2) for end in ("DE", "FE")})
+    with pytest.raises(InputError) as caught:
+        prepare(raw, tmp_path / "out")
+    first, *rest = str(caught.value).splitlines()
+    assert "2 recordings cannot be used" in first
+    for line, number, seconds in zip(rest, (105, 222), ("4.0", "2.0"), strict=True):
+        assert f"{number}.mat: lasts {seconds} s" in line
+        assert "fault recordings 1.0 s; a recording at 48 kHz under a name of one at 12 kHz?" in line
+
+
 def test_a_bad_recordings_table_is_refused_row_by_row(raw, tmp_path):
     def spoil(table):
         table.loc[0, "location"] = "drive end"

@@ -1,10 +1,12 @@
 """Options of Bearings."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from tsdg.data.options import NATURAL, SEED, TEXT, Option, one_of
 
+RECORDINGS = Path(__file__).with_name("recordings.csv")
 PRESETS: dict[str, dict[str, Any]] = {
     "default": {"samples": None, "per_class": "all", "normal_rate": 12_000},
     "published": {"samples": 120_000, "per_class": 400, "normal_rate": "as_is"},

@@ -226,17 +226,22 @@ def _check_rpm(variables: dict[str, np.ndarray], path: Path, number: int, row: p
 
 
 def _rate_problems(raw: Path, table: pd.DataFrame, sources: dict[int, _Source]) -> list[str]:
-    """Normal recordings whose duration tells that the table has their sampling rate wrong.
+    """Recordings whose duration tells that they have another sampling rate than the table's.
 
-    At the right rate they last half as long as the fault recordings (load 0) or as long.
+    Fault recordings last equally long, those at 48 kHz under the name of one at 12 kHz four times as long, or
+    twice. Normal ones at the right rate last as long, or half as long (load 0).
     """
     normal = {number for number in sources if table.fault[number] == "normal"}
     usual = np.median([sources[number].seconds for number in sources.keys() - normal] or [np.nan])
+    remedies = {
+        True: "correct the rate there, or, if the fault recordings are those at 48 kHz, get the others",
+        False: "a recording at 48 kHz under a name of one at 12 kHz? Get that one",
+    }
     return [
-        f"{raw / f'{number}.mat'}: lasts {sources[number].seconds:.1f} s at the recordings table's "
-        f"sampling_rate {table.sampling_rate[number]}, fault recordings {usual:.1f} s; correct the rate there"
-        for number in sorted(normal)
-        if not 0.3 < sources[number].seconds / usual < 1.6
+        f"{raw / f'{number}.mat'}: lasts {source.seconds:.1f} s at the recordings table's sampling_rate "
+        f"{table.sampling_rate[number]}, fault recordings {usual:.1f} s; {remedies[number in normal]}"
+        for number, source in sorted(sources.items())
+        if (number in normal and not source.seconds / usual > 0.3) or not source.seconds / usual < 1.6
     ]
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from tsdg.data.bearings.options import RECORDINGS
 from tsdg.errors import InputError
 
 SIZES = ("0.007", "0.014", "0.021")
@@ -20,7 +21,6 @@ BEARINGS = dict(
 )
 SAMPLING_RATE = 12_000
 NORMAL_SAMPLING_RATE = 48_000
-RECORDINGS = Path(__file__).with_name("recordings.csv")
 
 _COLUMNS = ("number", "location", "load", "fault", "size", "clock", "sampling_rate", "rpm")
 
