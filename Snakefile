@@ -38,7 +38,7 @@ onstart:
     for line in flow.without:
         print(line, file=sys.stderr)
     protect_records()
-    # Snakemake would note gaps of before this call (`Workflow.table_gaps`) as those of the finished table.
+    # Snakemake would note the `gaps` of before this call as those of the finished output.
     workflow.persistence._params.cache_clear()
 
 

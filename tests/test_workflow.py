@@ -14,6 +14,7 @@ import yaml
 
 from tiny_study import LINE
 from tsdg.commands.main import parser
+from tsdg.data import contents
 from tsdg.errors import InputError
 from tsdg.study.jobs import training_rules
 from tsdg.study.run import parse_run_path
@@ -111,6 +112,39 @@ def test_the_study_is_written_once_under_a_name_of_its_own(params, tmp_path):
 
 
 # -------------------------------------------------------------------------------------------- raw files
+
+
+def test_raw_files_count_by_what_they_hold_and_are_read_once(study_of, monkeypatch):
+    def written_to(path, text):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        read.clear()
+        workflow = study_of("mine")
+        found = workflow.raw_content("mine"), workflow.raw_changed("mine")
+        assert (workflow.raw_content("mine"), workflow.raw_changed("mine")) == found
+        return *found, list(read)
+
+    read, sha256 = [], contents.sha256
+    monkeypatch.setattr(contents, "sha256", lambda path: read.append(path) or sha256(path))
+    raw, card = Path("recordings/mine.csv"), Path("results/data/mine/card.json")
+    first, changed, reads = written_to(raw, "first")
+    assert (changed, reads) == ({str(raw)}, [str(raw)])  # no card says yet what it was prepared from
+    card_of_first = json.dumps({"sources": [{"file": raw.name, "sha256": sha256(raw)}]})
+    assert written_to(card, card_of_first) == (first, set(), [])
+    assert written_to(raw, "first") == (first, set(), [str(raw)])  # copied anew
+    second, changed, _ = written_to(raw, "other")
+    assert second != first
+    assert changed == {str(raw)}
+    raw.unlink()  # what it held, the card says
+    Path("results/study/raw.json").write_text("{")
+    assert (study_of("mine").raw_content("mine"), study_of("mine").raw_changed("mine")) == (first, set())
+
+
+def test_how_files_are_simulated_is_what_they_hold(study_of):
+    simulated = {"datasets__tiny__source": "simulated"}
+    seeds = [study_of(**simulated, datasets__tiny__simulate={"seed": seed}) for seed in (0, 0, 1)]
+    contents = [workflow.raw_content("tiny") for workflow in seeds]
+    assert contents[0] == contents[1] != contents[2]
 
 
 def test_only_what_is_missing_is_fetched(study_of):

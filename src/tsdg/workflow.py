@@ -11,6 +11,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 from functools import cache, cached_property
@@ -18,7 +19,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tsdg.data import toy
+from tsdg.data.contents import Contents
 from tsdg.data.kinds import KINDS, Kind
+from tsdg.data.windows import read_card
 from tsdg.errors import InputError
 from tsdg.files import write_text
 from tsdg.methods import estimators
@@ -243,6 +246,7 @@ class Workflow:
         self.recorded = [name for name in study.datasets if study.prepared(name) == name]
         self._raw_paths = {name: self._raw_files(name) for name in self.recorded}
         self._recipes = Recipes(study)
+        self._contents = Contents("results/study/raw.json")
         self._recipe = cache(self._recipes.of_variant)
 
     # ------------------------------------------------------------------------------------------ data
@@ -272,6 +276,36 @@ class Workflow:
         """What `tsdg prepare` takes the raw recordings from: a folder, or one file."""
         first, entry = self.raw_paths(dataset)[0], self.study.dataset(dataset)
         return first if self._kind(dataset).in_one_file(entry) else Path(first).parent.as_posix()
+
+    def raw_content(self, dataset: str) -> str:
+        """What a data set's raw files hold, whatever their times: a hash.
+
+        Files that are gone since the data set was prepared count as they stand on its card. Files that
+        options name, such as a table of recordings, count too, and how files are simulated, so that they are
+        prepared again in the same call.
+        """
+        options = self.study.dataset(dataset).get("prepare", {}).values()
+        named = [value for value in options if isinstance(value, str) and Path(value).is_file()]
+        paths, prepared = [*self.raw_paths(dataset), *named], self._prepared_of(dataset)
+        hashes = self._contents.hashes(paths)
+        held = [[path, hashes.get(path) or " ".join(prepared.get(Path(path).name, ()))] for path in paths]
+        if dataset in self.simulated:
+            held += [[self.simulate_options(dataset), self.simulate_code(dataset)]]
+        return hashlib.sha256(json.dumps(held).encode()).hexdigest()[:16]
+
+    def raw_changed(self, dataset: str) -> set[str]:
+        """Raw files that hold something else than what the data set was prepared from."""
+        prepared = self._prepared_of(dataset)
+        hashes = self._contents.hashes(self.raw_paths(dataset))
+        return {path for path, digest in hashes.items() if digest not in prepared.get(Path(path).name, ())}
+
+    def _prepared_of(self, dataset: str) -> dict[str, list[str]]:
+        """Hashes of the raw files on a data set's card, by name; in several folders several can have one."""
+        hashes: dict[str, list[str]] = {}
+        with suppress(InputError, LookupError, TypeError):
+            for source in read_card(Path(self.card(dataset)), "")["sources"]:
+                hashes.setdefault(source["file"], []).append(source["sha256"])
+        return hashes
 
     @cached_property
     def fetches(self) -> list[Fetch]:
@@ -418,11 +452,6 @@ class Workflow:
     def table_records(self, table: str) -> list[str]:
         """The records of the runs that a table needs."""
         return _records(self.study.table_runs(table))
-
-    def table_gaps(self, table: str) -> str:
-        """What a table lacks of records: Snakemake alone would not miss them where the table is there."""
-        absent = [path for path in self.table_records(table) if not Path(path).exists()]
-        return f"{len(absent)} records are missing, the first {absent[0]}" if absent else ""
 
     def table_settings(self, table: str) -> str:
         """What a table's runs are selected under, which the commands that read them compare."""
@@ -579,6 +608,12 @@ class Workflow:
         """All that decides how the toy tables and figures look, but the records."""
         labels = {name: row["label"] for name, row in self.study.toy["variants"].items()}
         return json.dumps({**self.study.toy, "variants": labels}, sort_keys=True)
+
+
+def missing(paths: Iterable[str]) -> str:
+    """What a job lacks of its input, in words; empty where it lacks nothing."""
+    absent = [path for path in paths if not Path(path).exists()]
+    return f"{len(absent)} files are missing, the first {absent[0]}" if absent else ""
 
 
 def after_failure(study_file: str, unfinished: Sequence[str]) -> str:

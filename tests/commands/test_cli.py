@@ -317,6 +317,9 @@ def test_what_has_gaps_is_out_of_the_way_of_what_is_whole(tsdg, project):
         code, _, err = tsdg(*command, "--out", place)
         assert (code, len(err)) == (2, 1)
         assert "is for what has no gap" in err[0]
+    _, _, err = tsdg("select", "tiny", "--set", "training.batch_size=4")
+    assert "4 runs have no current record" in err[0]
+    assert "2 have an outdated one: delete results/runs/tiny/erm/A/seed0/fixed.json ..." in err[0]
     assert not (project / "results/selected").exists()
     assert not (project / "results/tables").exists()
     assert tsdg(*replaced(TRAIN, "--variant", "ours-learned"), "--target", "A", "D")[0] == 0

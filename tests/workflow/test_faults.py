@@ -166,6 +166,21 @@ def test_a_damaged_record_is_named_and_made_again_alone(copy: Workflow) -> None:
     assert copy.plan("--", "results/tables/small.tex") == {}
 
 
+def test_what_a_failed_job_deleted_is_made_again(copy: Workflow) -> None:
+    """Snakemake notes a failed job's new parameters, deletes its output, and misses what no one asks for."""
+    record, change = copy.folder / "results/runs/bearings/vrex/B/seed0/hp1.json", "checkpoint=best"
+    whole, time_of = record.read_bytes(), record.stat()
+    targets = ("results/tables/small.tex", "results/figures/gains.png", "results/metrics.json")
+    record.write_bytes(whole[:1000])
+    copy.run("--config", change, "--", *targets, fails=True)
+    record.write_bytes(whole)
+    os.utime(record, ns=(time_of.st_atime_ns, time_of.st_mtime_ns))
+    made = {"select": 1, "table": 1, "figure": 1, "summary": 1}
+    assert copy.plan("--config", change, "--", *targets) == made
+    copy.run("--config", change, "--", *targets)
+    assert copy.plan("--config", change, "--", *targets) == {}
+
+
 def test_a_run_that_diverges_is_a_result(copy: Workflow) -> None:
     change = "variants={vrex: {hparams: {lambda: 1.0e+39, annealing: 0}}}"
     copy.run("--config", change, "--", "results/tables/small.tex")

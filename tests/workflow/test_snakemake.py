@@ -1,6 +1,9 @@
 """The workflow, run by Snakemake on a tiny study."""
 
 import json
+import os
+import re
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -72,6 +75,38 @@ def test_alone_as_in_a_pack(finished: Workflow, tmp_path: Path) -> None:
     for record in (packed, single):
         del record["timing"], record["machine"]
     assert single == packed
+
+
+def test_raw_files_count_by_what_they_hold(finished: Workflow, tmp_path: Path) -> None:
+    shutil.copytree(finished.folder, tmp_path, dirs_exist_ok=True)
+    copy = Workflow(tmp_path)
+    os.utime(tmp_path / "results/data/bearings/card.json", (1, 1))  # other tests touch it
+    raw = sorted((tmp_path / "data/simulated/bearings").iterdir())
+    for path in raw:  # fetched, copied or restored: new times
+        shutil.copyfile(path, path.with_name("new"))
+        path.with_name("new").replace(path)
+    assert copy.plan() == {}
+    metadata = tmp_path / ".snakemake/metadata"
+    metadata.rename(tmp_path / "metadata")
+    assert copy.plan() == {}
+    # Another file of the same signals: it is prepared, to the same windows, and nothing is trained.
+    file = raw[0].read_bytes()
+    raw[0].write_bytes(file[:100] + b"." + file[101:])  # in the text of the header
+    assert copy.plan("--", "results/data/bearings/card.json") == {"prepare": 1}
+    (tmp_path / "metadata").rename(metadata)
+    records = {path: (tmp_path / path).read_bytes() for path in copy.records()}
+    output = copy.run()
+    assert "tsdg prepare" in output
+    logs = "".join(path.read_text() for path in tmp_path.glob("logs/train/bearings/*/*/*.log"))
+    assert sorted(re.findall(r"(\d) of \d runs are recorded already", logs)) == ["3", "6"]
+    assert {path: (tmp_path / path).read_bytes() for path in records} == records
+    assert copy.plan() == {}
+    # One that cannot be prepared: once it can, the table, which is there, is not taken for made of it.
+    whole = raw[0].read_bytes()
+    raw[0].write_bytes(b"broken")
+    copy.run(fails=True)
+    raw[0].write_bytes(whole)
+    assert copy.plan("--", "results/tables/small.tex")["prepare"] == 1
 
 
 def _searched(method: str) -> str:

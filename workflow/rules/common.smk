@@ -9,7 +9,17 @@ from tsdg.errors import InputError
 from tsdg.runs.current import CurrentRecords
 from tsdg.runs.kept import protect, release
 from tsdg.study.run import LOGS, RECORDS, parse_run_path
-from tsdg.workflow import Workflow, after_failure, code, configured, merged, toy_seeds, training_runs, written
+from tsdg.workflow import (
+    Workflow,
+    after_failure,
+    code,
+    configured,
+    merged,
+    missing,
+    toy_seeds,
+    training_runs,
+    written,
+)
 
 # `tsdg` is found beside the Python that runs Snakemake, activated or not.
 os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), os.getenv("PATH", "")]))
@@ -43,6 +53,19 @@ def ask(question):
 
     def answer(wildcards):
         return question(*(getattr(wildcards, name) for name in names))
+
+    return answer
+
+
+def gaps(inputs):
+    """A parameter that says what a job lacks of its input, which are paths or a function of the wildcards.
+
+    Snakemake alone misses no input where the output is there: not a record that was deleted, and not what a job
+    had deleted when it failed, whose new parameters are noted all the same.
+    """
+
+    def answer(wildcards):
+        return missing(inputs(wildcards) if callable(inputs) else expand(inputs, **dict(wildcards.items())))
 
     return answer
 
@@ -103,6 +126,13 @@ def figure_inputs(wildcards):
 def figure_caption(wildcards, output):
     """What the report says of a figure."""
     return flow.figure_caption(wildcards.figure)
+
+
+def raw_files(wildcards):
+    """What a data set is prepared from: a new time alone is no reason to prepare it again."""
+    changed = flow.raw_changed(wildcards.dataset)
+    paths = flow.raw_paths(wildcards.dataset)
+    return [path if path in changed else ancient(path) for path in paths]
 
 
 def all_results(wildcards):

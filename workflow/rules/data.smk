@@ -52,7 +52,7 @@ for dataset in flow.simulated:
 # The card is all that training depends on: it is small and holds the hashes of the rest.
 rule prepare:
     input:
-        raw=ask(flow.raw_paths),
+        raw=raw_files,
     output:
         card="results/data/{dataset}/card.json",
         signals="results/data/{dataset}/signals.npy",
@@ -72,5 +72,6 @@ rule prepare:
         out=output_folder,
         options=ask(flow.prepare_options),
         code=ask(flow.prepare_code),
+        content=ask(flow.raw_content),
     shell:
         "tsdg prepare {params.kind} --raw {params.raw:q} --out {params.out} {params.options} > {log} 2>&1"

@@ -29,6 +29,7 @@ rule accuracy:
     params:
         layout=ask(flow.accuracy_layout),
         code=code("accuracy"),
+        gaps=gaps("results/selected/{table}.csv"),
         study=study_file,
         out=output_folder,
     shell:
@@ -57,6 +58,7 @@ rule figure:
     params:
         layout=ask(flow.figure_layout),
         code=ask(flow.figure_code),
+        gaps=gaps(figure_inputs),
         caption=figure_caption,
         study=study_file,
         out=output_folder,
@@ -101,6 +103,7 @@ if flow.ranked_tables:
         params:
             layout=ask(flow.ranking_layout),
             code=code("ranking"),
+            gaps=gaps(selected(flow.ranked_tables)),
             study=study_file,
         shell:
             "tsdg ranking --params {params.study} --selected {input.selected} --out results > {log} 2>&1"
@@ -137,6 +140,7 @@ if "claims" in flow.documented:
         params:
             layout=ask(flow.claims_layout),
             code=code("claims"),
+            gaps=gaps(selected(flow.claimed_tables) + flow.claimed_toy_records),
             study=study_file,
             out=output_folder,
         shell:

@@ -18,7 +18,7 @@ rule select:
         "../../environment.yml"
     params:
         code=code("select"),
-        gaps=ask(flow.table_gaps),
+        gaps=gaps(ask(flow.table_records)),
         settings=ask(flow.table_settings),
         study=study_file,
     shell:

@@ -20,6 +20,7 @@ rule summary:
     params:
         layouts=ask(flow.summary_layouts),
         code=code("summary"),
+        gaps=gaps(selected(flow.tables_at_hand)),
         tables=flow.tables_at_hand,
         study=study_file,
         out=output_folder,

@@ -82,6 +82,7 @@ if flow.tabled_datasets:
             "../../environment.yml"
         params:
             code=code("datasets"),
+            gaps=gaps(expand("results/data/{dataset}/card.json", dataset=flow.tabled_datasets)),
             out=output_folder,
         shell:
             "tsdg datasets $(dirname {input.cards:q}) --out {params.out} > {log} 2>&1"
@@ -136,6 +137,7 @@ rule table:
     params:
         layout=ask(flow.table_layout),
         code=code("table"),
+        gaps=gaps("results/selected/{table}.csv"),
         study=study_file,
         out=output_folder,
     shell:
@@ -157,6 +159,7 @@ rule document:
     params:
         names=flow.documented,
         code=code("document"),
+        gaps=gaps(expand("results/tables/{name}.tex", name=flow.documented)),
         out=output_folder,
     shell:
         "tsdg document {params.names} --out {params.out} > {log} 2>&1"
@@ -181,5 +184,6 @@ rule pdf:
         "../../environment.yml"
     params:
         code=code("pdf"),
+        gaps=gaps("results/tables/all.tex"),
     shell:
         "tsdg pdf {input.tex} > {log} 2>&1"

@@ -55,6 +55,7 @@ for result in flow.toy_results:
         params:
             layout=ask(flow.toy_layout),
             code=code("toy"),
+            gaps=gaps(result.records),
             study=study_file,
             kind=result.kind,
             name=result.name,

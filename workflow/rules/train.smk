@@ -29,6 +29,7 @@ for job in flow.training_rules:
         params:
             identity=flow.identity_of(job),
             code=ask(flow.training_code),
+            gaps=gaps(ask(flow.card)),
             study=study_file,
             data=input_folder,
             runs=runs_of,

@@ -146,16 +146,18 @@ def _place(
 
 def _select(options: argparse.Namespace) -> None:
     from tsdg.results import untaught
-    from tsdg.results.selected import write_csv
+    from tsdg.results.selected import gaps, write_csv
     from tsdg.results.selection import select
     from tsdg.runs.current import CurrentRecords
     from tsdg.study import folds, settings
+    from tsdg.study.run import run_path
 
     study = load_study(options)
     check_runs(options)
     current = CurrentRecords(study, options.runs, options.data)
+    runs = study.shown_runs(options.table)
     selected = select(
-        study.shown_runs(options.table),
+        runs,
         options.runs,
         folds=folds.of_table(study, options.table),
         checkpoint=study.checkpoint,
@@ -165,6 +167,11 @@ def _select(options: argparse.Namespace) -> None:
         untaught=untaught.of_table(study, options.table, options.data),
     )
     remark = f" in {options.runs} (`tsdg status {options.table}{_of_study(options)}` says more)"
+    old = [run_path(run) for run in runs if current.outdated(run)] if gaps(selected) else []
+    if old:
+        remark += f", {len(old)} have an outdated one: delete {options.runs / old[0]}" + " ..." * (
+            len(old) > 1
+        )
     with _place(options.out and options.out.parent, SELECTED, [selected], remark) as folder:
         out = folder / (options.out.name if options.out else f"{options.table}.csv")
         write_csv(selected, out)
