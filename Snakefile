@@ -37,6 +37,8 @@ rule data:
 onstart:
     for line in flow.without:
         print(line, file=sys.stderr)
+    check_partitions()
+    logger.addHandler(Failures())
     protect_records()
     # Snakemake would note the `gaps` of before this call as those of the finished output.
     workflow.persistence._params.cache_clear()

@@ -20,6 +20,19 @@ PROFILE = (
     "--profile", str(PROJECT / "profiles/slurm"), "--slurm-status-command", "squeue",
     "--slurm-init-seconds-before-status-checks", "1", "--seconds-between-status-checks", "1",
 )  # fmt: skip
+PLUGIN = """\
+from tsdg.methods.base import Method
+
+
+class Mine(Method):
+    title, citation = "Mine", "Nobody"
+
+    def losses(self, x, y, draws):
+        raise ValueError("no such thing")
+
+
+METHODS = {"mine": Mine}
+"""
 LONG = "set=[iterations=60,evaluate_every=60]"
 
 
@@ -130,6 +143,36 @@ def test_cancelled_timed_out_and_on_a_node_that_dies(
     assert {job["Partition"] for job in slurm.jobs()} == {"cpu"}
     memory = [job["MinMemoryNode"] for job in slurm.jobs() if "vrex" in job["Comment"]]
     assert memory[:3] == ["2000M", "4000M", "6000M"]
+
+
+def test_what_cannot_heal_is_tried_once(finished: Workflow, slurm: Slurm, tmp_path: Path) -> None:
+    finished.copy(tmp_path)
+    cluster = Cluster(tmp_path, slurm)
+    (tmp_path / "mine.py").write_text(PLUGIN)
+    partitions = tmp_path / "partitions.yaml"
+    partitions.write_text("partitions:\n  short:\n    max_runtime: 1d\n  cpu:\n    max_runtime: 1d\n")
+    elsewhere = ("--slurm-partition-config", str(partitions), "--retries", "3")
+    changes = (
+        "plugins=[mine.py]",
+        "variants={mine: {label: Mine, method: mine}}",
+        "tables={small: {rows: [mine]}}",
+    )
+    asked = ("--config", *changes, "figures={gains: null}", "ranking=null", "--", "results/tables/small.tex")
+    before = len(slurm.jobs())
+    with cluster.started(*elsewhere, *asked) as process:
+        assert process.wait(timeout=400) == 1
+    assert f"{partitions}: this cluster has no partition short; it has cpu, gpu" in cluster.output
+    assert len(slurm.jobs()) == before
+    with cluster.started("--retries", "3", *asked) as process:
+        assert process.wait(timeout=400) == 1
+    assert len(slurm.jobs()) == before + 1
+    assert "Not tried again, as it would fail in the same way: ValueError: no such thing" in cluster.output
+    with cluster.started("--retries", "3", "--default-resources", "slurm_partition=short", *asked) as process:
+        assert process.wait(timeout=400) == 1
+    assert len(slurm.jobs()) == before + 1
+    assert "Trying to restart" not in cluster.output
+    assert "partition" in cluster.output.partition("Not tried again")[2].splitlines()[0]
+    assert "names of partitions stand in" in cluster.output
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="the job would find the GPU")

@@ -3,10 +3,16 @@
 import os
 import sys
 from inspect import signature
+from logging import Handler
 from pathlib import Path
+
+import yaml
+from snakemake.logging import logger
+from snakemake_interface_logger_plugins.common import LogEvent
 
 from tsdg.errors import InputError
 from tsdg.runs.current import CurrentRecords
+from tsdg.runs.failure import lasting, unknown_partitions
 from tsdg.runs.kept import protect, release
 from tsdg.study.run import LOGS, RECORDS, parse_run_path
 from tsdg.workflow import (
@@ -150,6 +156,34 @@ def protect_records():
         (parse_run_path(path) for path in made if path.startswith(f"{RECORDS}/")),
         CurrentRecords(study),
     )
+
+
+class Failures(Handler):
+    """Has no job be tried again that would fail in the same way, which Snakemake's `retries` do not ask."""
+
+    def emit(self, record):
+        if getattr(record, "event", None) != LogEvent.JOB_ERROR:
+            return
+        job = next((job for job in workflow.dag.jobs if workflow.dag.jobid(job) == record.jobid), None)
+        if job is None or job.attempt > job.restart_times:
+            return
+        if error := lasting(Path(job.log[0]) if job.log else None, record.rule_msg or ""):
+            job._attempt = job.restart_times + 1  # the last
+            where = f"; names of partitions stand in {partition_file()}" if "partition" in error else ""
+            print(f"Not tried again, as it would fail in the same way: {error}{where}", file=sys.stderr)
+
+
+def partition_file():
+    """Where the names of Slurm's partitions stand, if jobs go to Slurm."""
+    return getattr(workflow.executor_settings, "partition_config", None)
+
+
+def check_partitions():
+    """Before anything is submitted: that the partitions are Slurm's."""
+    if path := partition_file():
+        listed = yaml.safe_load(Path(path).read_text())["partitions"]
+        if fault := unknown_partitions(name for name, of in listed.items() if "cluster" not in of):
+            raise WorkflowError(f"{path}: {fault}")
 
 
 def unfinished_tables():
