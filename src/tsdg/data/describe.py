@@ -18,7 +18,8 @@ def describe(data: WindowedDataset) -> list[str]:
     """What the windows of a prepared data set are, in words."""
     length, stride = data.card["window"]["length"], data.card["window"]["stride"]
     rate = data.card.get("sampling_rate")
-    seconds = f" ({length / rate:.3g} s)" if rate else ""
+    unit = "revolutions" if "order" in data.card else "s"
+    seconds = f" ({length / rate:.3g} {unit})" if rate else ""
     lines = [f"windows of {length} time steps{seconds}, stride {stride}: {len(data.windows):,}"]
     counts = pd.DataFrame.from_dict(data.card["counts"], orient="index")
     lines += [f"  {line}" for line in counts.to_string().splitlines()]

@@ -26,6 +26,7 @@ from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 
 WINDOW = 128
+REVOLUTIONS = 4  # of a window by a shaft's angle
 MOSTLY = 0.9  # share of steps
 SENTINELS = (-999.0, -9999.0, -99.0, -99999.0, 999.0, 9999.0, 99999.0, -32768.0, 32767.0, 65535.0)
 UPSAMPLED = 4  # times a rate that is still resampled without a word
@@ -90,6 +91,10 @@ def check_table(
     options, said = _with_time(source, options, fields)
     guesses += said
     columns = source.columns(**_names(options), fields=fields)
+    if "order" in options:
+        options["channels"] = [name for name in columns.channels if name != options["order"]]
+        columns = source.columns(**_names(options), fields=fields)
+        window = window or REVOLUTIONS * options.get("per_revolution", 256)
     source.time_unit, source.ties = options.get("time_unit"), options.get("ties")
     if "intervals" in options:
         given = {"unit": options.get("interval_unit"), "rate": options.get("sampling_rate")}
@@ -108,7 +113,11 @@ def check_table(
     if 0 < len(empty) < len(columns.channels) and "channels" not in asked:
         options["channels"] = [name for name in columns.channels if name not in empty]
         guesses.append(f"left out: {', '.join(empty)}, without a value anywhere")
-    if (rates := survey.rates) and max(rates) / min(rates) > 1 + RATES_DIFFER and "resample" not in options:
+    if (
+        (rates := survey.rates)
+        and max(rates) / min(rates) > 1 + RATES_DIFFER
+        and not {"resample", "order"} & options.keys()
+    ):
         options["resample"] = plain_rate(float(f"{min(rates):.3g}"))
     if window is None:
         scale = options["resample"] / max(survey.rates) if survey.rates and "resample" in options else 1.0

@@ -84,7 +84,7 @@ def open_folder(path: Path, table: pd.DataFrame, open_file: OpenFile, progress: 
                 here = np.zeros(len(block.signal), np.intp)
                 for name in constant:
                     block.codes[name] = source.codes(name, [row[name]], here)
-                if columns.recording == FILE:
+                if FILE in columns.texts:
                     block.codes[FILE] = source.codes(FILE, [row[FILE]], here)
                 empty &= not len(here)
                 yield block

@@ -95,6 +95,14 @@ PREPARE = (
     Option("domain", COLUMNS, "columns that tell domains apart"),
     Option("sampling_rate", POSITIVE, "Hz, where there is no time"),
     Option("resample", POSITIVE, "Hz of the prepared signals"),
+    Option("order", TEXT, "column of the speed of a shaft, by the angle of which signals are resampled"),
+    Option("order_unit", one_of("rpm", "Hz"), "of this speed", "rpm"),
+    Option(
+        "per_revolution",
+        {"type": "integer", "minimum": 2, "description": "a number of samples from 2"},
+        "samples of the prepared signals, with `order`",
+        256,
+    ),
     Option(
         "cap",
         {"type": "integer", "minimum": 1, "description": "a number of windows from 1"},

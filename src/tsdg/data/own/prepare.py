@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -11,6 +12,7 @@ import pandas as pd
 from tsdg.data.own.backbone import backbone
 from tsdg.data.own.cut import CutSource, settled
 from tsdg.data.own.intervals import INTERVAL_UNITS, attach
+from tsdg.data.own.order import SPEED_UNITS, Order
 from tsdg.data.own.raw import open_source
 from tsdg.data.own.recordings import Columns, Recording, Source, plain
 from tsdg.data.own.sampling import Sampling, plain_rate
@@ -42,6 +44,9 @@ def prepare(
     domain: Sequence[str] | None = None,
     sampling_rate: float | None = None,
     resample: float | None = None,
+    order: str | None = None,
+    order_unit: str = "rpm",
+    per_revolution: int = 256,
     cap: int | None = None,
     seed: int = 0,
     separator: str | None = None,
@@ -96,6 +101,13 @@ def prepare(
         Hz; follows from `time` where that is given.
     resample : float, optional
         Hz of the prepared signals; by polyphase filtering, irregular times by linear interpolation before.
+    order : str, optional
+        Column of a shaft's speed, at each step or the same in all of a recording: signals are resampled to
+        the shaft's angle, see `tsdg.data.own.order`.
+    order_unit : {"rpm", "Hz"}
+        Of this speed.
+    per_revolution : int
+        Samples of the prepared signals, with `order`; the card's sampling rate is then this.
     cap : int, optional
         At most so many windows of each class and domain, drawn by `seed`.
     seed : int
@@ -115,7 +127,10 @@ def prepare(
         If an option is bad, a file is not as described, or a domain or class has no window.
     """
     out = Path(out).resolve()
-    bounds = (("window", window, 2), ("stride", stride, 1), ("cap", cap, 1), ("seed", seed, 0))
+    bounds = (
+        ("window", window, 2), ("stride", stride, 1), ("cap", cap, 1), ("seed", seed, 0),
+        ("per_revolution", per_revolution, 2),
+    )  # fmt: skip
     for name, value, least in bounds:
         if value is not None and value < least:
             raise InputError(f"{name}: {value} is too small; give at least {least}")
@@ -127,6 +142,7 @@ def prepare(
         ("time_unit", time_unit, (None, *UNITS)),
         ("interval_unit", interval_unit, (None, *INTERVAL_UNITS)),
         ("ties", ties, (None, "spread", "drop")),
+        ("order_unit", order_unit, tuple(SPEED_UNITS)),
     ):
         if choice not in known:
             raise InputError(f"{name}: {choice!r} is unknown; choose {' or '.join(filter(None, known))}")
@@ -145,12 +161,16 @@ def prepare(
         attach(source, columns, intervals, unit=interval_unit, label=label, rate=sampling_rate)
     places = domain_places(domains, fields)
     names = _class_names(classes)
-    sampling = Sampling(sampling_rate, resample, gap)
+    by_angle = Order(order, order_unit, per_revolution) if order else None
+    sampling = Sampling(sampling_rate, resample, gap, by_angle)
+    if by_angle:
+        columns = replace(columns, channels=[name for name in columns.channels if name != order])
+    wanted = by_angle.columns(source, columns) if by_angle else columns
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=out.parent) as spool:
         cutter = _Cutter(spool, window, stride, short, names)
         skipped: dict[tuple[str, ...], int] = {}
-        for found in source.recordings(columns):
+        for found in source.recordings(wanted):
             key = tuple(found.fields[name] for name in fields)
             if key in places:
                 for part in sampling.stretches(found, str(raw)):
@@ -160,6 +180,7 @@ def prepare(
         present = {name: list(source.texts.get(name, {})) for name in fields}
         windows, names = cutter.finished(str(raw), domains, fields, present)
         windows = _capped(windows, cap, seed)
+        rate = per_revolution if order else resample
         card = {
             "name": out.name,
             "kind": "table",
@@ -169,8 +190,9 @@ def prepare(
             "window": {"length": window, "stride": stride, "short": short} | _cut(source, columns),
             **({"stretches": cutter.starts()} if cutter.incomplete else {}),
             "domains": {name: dict(values) for name, values in domains.items()},
-            "sampling_rate": resample or plain_rate(sampling_rate or sampling.typical),
+            "sampling_rate": rate or plain_rate(sampling_rate or sampling.typical),
             "resample": resample,
+            **({"order": by_angle.card} if by_angle else {}),
             "backbone": backbone(window),
             "options": {
                 "label": label, "recording": columns.recording, "time": columns.time, "classes": names,
@@ -178,8 +200,9 @@ def prepare(
             },
             "notes": [
                 f"`backbone: auto` is {backbone(window)} for windows of {window} time steps.",
+                *(by_angle.notes() if by_angle else []),
                 *source.notes,
-                *_notes(cutter, columns, source, skipped, fields),
+                *_notes(cutter, wanted, source, skipped, fields),
             ],
             "sources": source.digests(),
         }  # fmt: skip

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import scipy
 
+from tsdg.data.own.order import Order
 from tsdg.data.own.recordings import Recording
 from tsdg.data.own.stamps import GAP, rate_of
 from tsdg.errors import InputError
@@ -27,17 +28,22 @@ class Sampling:
         Hz that is wanted.
     gap : float
         Sample periods from one step to the next above which a stretch ends.
+    order : Order or None
+        Resampling to a shaft's angle, in place of `resample`.
     """
 
     rate: float | None
     resample: float | None
     gap: float = GAP
+    order: Order | None = None
     rates: list[float] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         for name, value in (("sampling_rate", self.rate), ("resample", self.resample), ("gap", self.gap)):
             if value is not None and not value > 0:
                 raise InputError(f"{name}: {value} is not above 0")
+        if self.order and self.resample:
+            raise InputError("resample: order resamples to the shaft's angle; leave one of them out")
 
     @property
     def typical(self) -> float | None:
@@ -62,6 +68,15 @@ class Sampling:
             self.rates.append(rate)
             self.rate = self.rate or rate
         place = f"{where}: recording {recording.name}"
+        if self.order:
+            if rate is None:
+                raise InputError(
+                    f"order: the rate of {where} is not known; name its column of `time`, or give "
+                    "`sampling_rate`"
+                )
+            for part in parts:
+                yield from self.order.tracked(part, rate, place)
+            return
         if self.resample is None:
             if rate and self.rate and abs(rate / self.rate - 1) > RATES_DIFFER:
                 raise InputError(
