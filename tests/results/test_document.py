@@ -33,6 +33,12 @@ def test_a_cell_is_one_line_and_no_option_of_the_row_before_it():
     assert escape("*") == "{*}"
 
 
+def test_rows_that_a_page_could_not_hold_stand_closer():
+    short, long = (table("t", "Some.", "l", [row(["x"])] * count) for count in (50, 51))
+    assert r"\renewcommand{\arraystretch}{0.85}" in long.partition(r"\begin{tabular}")[0]
+    assert r"\arraystretch" not in short
+
+
 def test_what_is_not_a_table_is_named(tmp_path):
     (tmp_path / "x.tex").write_text("nothing")
     for name in ("x.tex", "absent.tex"):

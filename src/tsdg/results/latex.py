@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 
+LONG = 50  # lines of a table, beyond which they stand closer, so that a page holds them
 _ESCAPES = str.maketrans(
     {character: rf"\{character}" for character in "&%$#_{}"}
     | {character: f"${character}$" for character in "<>|"}
@@ -63,7 +64,9 @@ def document(name: str, text: str, columns: str, lines: Iterable[str]) -> str:
     lines : iterable of str
         LaTeX of the rows, rules included.
     """
-    body = "\n".join(lines)
+    rows = list(lines)
+    body = "\n".join(rows)
+    spacing = "\n\\renewcommand{\\arraystretch}{0.85}" if len(rows) > LONG else ""
     return rf"""\documentclass{{article}}
 \usepackage[a4paper,landscape,margin=15mm]{{geometry}}
 \usepackage{{booktabs}}
@@ -73,7 +76,7 @@ def document(name: str, text: str, columns: str, lines: Iterable[str]) -> str:
 \begin{{table}}
 \centering
 \footnotesize
-\setlength{{\tabcolsep}}{{4pt}}
+\setlength{{\tabcolsep}}{{4pt}}{spacing}
 \caption{{{escape(text)}}}
 \label{{tab:{name}}}
 \begin{{tabular}}{{{columns}}}
