@@ -274,8 +274,8 @@ class Workflow:
 
     def raw_argument(self, dataset: str) -> str:
         """What `tsdg prepare` takes the raw recordings from: a folder, or one file."""
-        first, entry = self.raw_paths(dataset)[0], self.study.dataset(dataset)
-        return first if self._kind(dataset).in_one_file(entry) else Path(first).parent.as_posix()
+        one = self._kind(dataset).in_one_file(self.study.dataset(dataset))
+        return self.raw_paths(dataset)[0] if one else Path(self.raw_folder(dataset)).as_posix()
 
     def raw_content(self, dataset: str) -> str:
         """What a data set's raw files hold, whatever their times: a hash.

@@ -27,7 +27,8 @@ def predict(
     *,
     recording: str | None = None,
     time: str | None = None,
-    sampling_rate: float | None = None,
+    sampling_rate: float | str | None = None,
+    files: str | None = None,
     stride: int | None = None,
     separator: str | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -37,11 +38,11 @@ def predict(
     ----------
     bundle : Bundle
     path : path
-        A csv, parquet or npz file, or a folder, see `tsdg.data.own.raw`; no label is needed.
+        A file, or a folder of files, see `tsdg.data.own.raw`; no label is needed.
     recording, time : str, optional
         Columns; by default those that the model was trained with where they are there, see
         `tsdg.data.own.prepare.prepare`.
-    sampling_rate, separator
+    sampling_rate, separator, files
         As in `tsdg.data.own.prepare.prepare`.
     stride : int, optional
         Distance of two windows; by default as in training.
@@ -62,7 +63,9 @@ def predict(
         If channels are missing, the rate is another one, or a recording is shorter than a window.
     """
     card = bundle.card
-    source = open_source(path, separator=separator)
+    rate, rate_column = (None, sampling_rate) if isinstance(sampling_rate, str) else (sampling_rate, None)
+    asked = [*card["channels"], *card.get("columns", {}).values(), recording, time, rate_column]
+    source = open_source(path, separator=separator, files=files, columns=asked)
     for channel in card["channels"]:
         if channel not in source.names:
             raise InputError(
@@ -74,14 +77,15 @@ def predict(
         channels=card["channels"],
         label=None,
         recording=recording or known.get("recording"),
-        time=time or known.get("time"),
+        time=time or (None if rate_column else known.get("time")),
+        rate=rate_column,
     )
     source.ties = "spread"
     length, step = card["window"]["length"], stride or card["window"]["stride"]
-    sampling = Sampling(sampling_rate, card["resample"])
+    sampling = Sampling(rate, card["resample"])
     tables = []
     for whole in source.recordings(columns):
-        _check_rate(f"{path}: recording {whole.name}", whole, sampling_rate, card)
+        _check_rate(f"{path}: recording {whole.name}", whole, rate, card)
         parts = [_padded(part, length, card) for part in sampling.stretches(whole, str(path))]
         parts = [part for part in parts if len(part.signal) >= length]
         if not parts:

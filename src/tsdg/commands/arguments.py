@@ -67,6 +67,14 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def number_or_name(text: str) -> float | str:
+    """A number, or any other text as it is."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 def numbers(text: str) -> list[int]:
     """Numbers and ranges: ``97-100,105``."""
     found: list[int] = []

@@ -4,7 +4,17 @@ import argparse
 from functools import partial
 from pathlib import Path
 
-from tsdg.commands.arguments import DATA, RUNS, Commands, command, load_study, natural, one_draw, positive
+from tsdg.commands.arguments import (
+    DATA,
+    RUNS,
+    Commands,
+    command,
+    load_study,
+    natural,
+    number_or_name,
+    one_draw,
+    positive,
+)
 from tsdg.errors import InputError
 from tsdg.files import write_text
 
@@ -31,7 +41,7 @@ def add(commands: Commands) -> None:
 
     predict = command(commands, "predict", _predict, "classify recordings with an exported model")
     predict.add_argument("bundle", type=Path, help="folder made by `tsdg export`")
-    predict.add_argument("file", type=Path, help="csv, parquet or npz file, or a folder of files")
+    predict.add_argument("file", type=Path, help="a file of recordings, or a folder of files")
     predict.add_argument("--out", type=Path, help="csv (default: {file}_classes.csv)")
     predict.add_argument(
         "--recording", help="column of the recording (default: as in training, or recording)"
@@ -39,7 +49,8 @@ def add(commands: Commands) -> None:
     predict.add_argument(
         "--time", help="column of the time, in seconds or dates (default: as in training, or time)"
     )
-    predict.add_argument("--sampling-rate", type=float, help="Hz, where there is no time")
+    predict.add_argument("--sampling-rate", type=number_or_name, help="Hz, or the column that holds it")
+    predict.add_argument("--files", metavar="PATTERN", help="what the names of a folder's files say")
     predict.add_argument("--stride", type=positive, help="distance of two windows (default: as in training)")
     predict.add_argument("--separator", help="of the cells of a text")
 
@@ -90,6 +101,7 @@ def _predict(options: argparse.Namespace) -> None:
     windows, votes = predict(
         bundle, options.file, recording=options.recording, time=options.time,
         sampling_rate=options.sampling_rate, stride=options.stride, separator=options.separator,
+        files=options.files,
     )  # fmt: skip
     for table, path in ((windows, out), (votes, votes_out)):
         write_text(path, table.to_csv(index=False, float_format="%.6g", lineterminator="\n"))

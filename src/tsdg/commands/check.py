@@ -75,7 +75,7 @@ def _check(arguments: argparse.Namespace) -> None:
         return
     if path.exists():
         with progress_bar("check", "part") as step:
-            lines, entry = check_table(path, **options, also=baselines, progress=step)
+            lines, entry = check_table(path, **options, also=baselines, header=_print, progress=step)
         name = name_of(arguments.as_name or path.name.split(".")[0]) or "mine"
         name = f"{name}-own" if name in KINDS else name
         if arguments.write is None:
@@ -102,8 +102,13 @@ def _check(arguments: argparse.Namespace) -> None:
         [raw] = (Path("data/simulated") / prepared / name for name in kind.raw_names(entry))
     with progress_bar("check", "part") as step:
         chosen = kind.arguments("prepare", entry) | options
-        lines, _ = check_table(raw, **chosen, also=baselines, progress=step)
+        lines, _ = check_table(raw, **chosen, also=baselines, header=_print, progress=step)
     print(*lines, sep="\n")
+
+
+def _print(lines: list[str]) -> None:
+    for line in lines:
+        print(line, flush=True)
 
 
 def _baselines(data: "WindowedDataset") -> list[str]:

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from tsdg.commands.arguments import natural, numbers, positive
+from tsdg.commands.arguments import natural, number_or_name, numbers, positive
 from tsdg.data.options import Option
 
 
@@ -53,6 +53,8 @@ def _reader(value: Mapping[str, Any]) -> Callable[[str], Any]:
         case {"anyOf": [other, {"type": "null"}]}:
             number = _reader(other)
             return lambda text: None if text in ("all", "None") else number(text)
+        case {"anyOf": [{"type": "number"}, {"type": "string"}]}:
+            return number_or_name
         case {"type": "integer", "minimum": 0}:
             return natural
         case {"type": "integer"}:

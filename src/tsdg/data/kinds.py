@@ -196,7 +196,7 @@ KINDS: dict[str, Kind] = {
         minutes=240,
     ),
     "table": Kind(
-        about="your own recordings: csv, parquet or npz, or a folder of files",
+        about="your own recordings: a file of any usual kind, or a folder of files",
         package="own",
         options={"simulate": own.SIMULATE, "prepare": own.PREPARE},
         unit="part",

@@ -40,6 +40,7 @@ def check_table(
     domain: Sequence[str] | None = None,
     window: int | None = None,
     also: Callable[[WindowedDataset], list[str]] = lambda data: [],
+    header: Callable[[list[str]], None] = lambda lines: None,
     progress: Progress | None = None,
     **options: Any,
 ) -> tuple[list[str], dict[str, Any]]:
@@ -52,6 +53,8 @@ def check_table(
         As in a data set's entry; by default each combination of values of the columns `domain`.
     also : callable
         Says more of the windows, in lines that come last.
+    header : callable
+        Takes the lines that say what there is, before anything is read whole.
     domain, window, progress, **options
         See `tsdg.data.own.prepare.prepare`.
 
@@ -66,7 +69,19 @@ def check_table(
     InputError
         If the recordings cannot be prepared in this way.
     """
-    source = open_source(raw, separator=options.get("separator"), axes=options.get("axes"), progress=progress)
+    wanted = _names(options)
+    patterns = [
+        *(wanted.pop("channels", None) or []),
+        *wanted.values(),
+        options.get("order"),
+        *(domain or []),
+    ]
+    patterns += [name for values in (domains or {}).values() for name in values]
+    source = open_source(
+        raw, separator=options.get("separator"), axes=options.get("axes"), files=options.get("files"),
+        columns=patterns, progress=progress,
+    )  # fmt: skip
+    header(source.header)
     usual = [
         name for name in (cut.DOMAIN if isinstance(source, CutSource) else USUAL) if name in source.names
     ]
@@ -96,8 +111,9 @@ def check_table(
         columns = source.columns(**_names(options), fields=fields)
         window = window or REVOLUTIONS * options.get("per_revolution", 256)
     source.time_unit, source.ties = options.get("time_unit"), options.get("ties")
+    rate = None if isinstance(options.get("sampling_rate"), str) else options.get("sampling_rate")
     if "intervals" in options:
-        given = {"unit": options.get("interval_unit"), "rate": options.get("sampling_rate")}
+        given = {"unit": options.get("interval_unit"), "rate": rate}
         attach(source, columns, options["intervals"], label=options.get("label", "label"), **given)
     if isinstance(source, CutSource) and window is None:
         window = max(source.length, SHORTEST)
@@ -143,7 +159,7 @@ def check_table(
     with tempfile.TemporaryDirectory(prefix="tsdg-check-") as folder:
         card = prepare(raw, Path(folder) / "data", domains=domains, **used)
         lines = [*guesses, *(f"note: {note}" for note in source.notes)]
-        lines += survey.lines(source, options.get("sampling_rate"), given_resample)
+        lines += survey.lines(source, rate, given_resample)
         if columns.recording is None and not isinstance(source, CutSource):
             lines.append(unnamed_recordings(source, columns))
         data = WindowedDataset.load(Path(folder) / "data")
@@ -174,6 +190,8 @@ def check_table(
 def _names(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options that say which columns are what; labels that are intervals have none."""
     names = {key: options[key] for key in ("channels", "label", "recording", "time") if key in options}
+    rate = options.get("sampling_rate")
+    names |= {"rate": rate} if isinstance(rate, str) else {}
     return names | ({"label": None} if "intervals" in options else {})
 
 
@@ -206,7 +224,7 @@ def _with_time(
                 return found_options, [f"recording: {name}, {why}", *words]
     time = columns.time
     for name, clock in clocks.items():
-        if time is None and not clock.back and not clock.count_by(name):
+        if time is None and columns.rate is None and not clock.back and not clock.count_by(name):
             time = options["time"] = name
             said.append(f"time: {name}, recognized as such; --time says otherwise")
         elif name in columns.channels:

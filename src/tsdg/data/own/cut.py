@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -49,8 +50,11 @@ class CutSource(Source):
         recording: str | None = None,
         time: str | None = None,
         fields: Sequence[str] = (),
+        rate: str | None = None,
     ) -> Columns:
         """See `Source.columns`; there is no time, and by default the channels are those of the windows."""
+        if rate is not None:
+            raise InputError(f"{self.path}: sampling_rate: give a number; windows are of one rate")
         if time is not None:
             raise InputError(
                 f"{self.path}: time: {time!r} is one value a window, and time steps of a window have none; "
@@ -96,9 +100,14 @@ class CutSource(Source):
 
 
 def of_arrays(
-    path: Path, files: list[Path], arrays: Mapping[str, np.ndarray], axes: str | None, progress: Progress
+    path: Path,
+    files: list[Path],
+    arrays: Mapping[str, Any],
+    axes: str | None,
+    progress: Progress,
+    x: str | None = None,
 ) -> CutSource:
-    """Windows of the arrays of an npz, or of a folder of npy.
+    """Windows of the arrays of a file, or of a folder of npy.
 
     Parameters
     ----------
@@ -109,31 +118,30 @@ def of_arrays(
     axes : {"NTC", "NCT"}, optional
         Order of the axes of ``X``; by default the shorter of the last two is that of the channels.
     progress : callable
+    x : str, optional
+        The array that holds the windows; by default the first of `X` that there is.
     """
-    name = next(name for name in X if name in arrays)
+    name = x or next(name for name in X if name in arrays)
     signal = arrays[name]
-    if signal.ndim not in (2, 3) or signal.dtype.kind not in "fiub":
+    shape = signal.shape
+    if len(shape) not in (2, 3) or signal.dtype.kind not in "fiub":
         raise InputError(
             f"{path}: {name!r} is {signal.dtype} {signal.shape}; windows are numbers, (N, T, C) or (N, C, T)"
         )
     notes = []
-    if signal.ndim == 2:
-        signal = signal[:, :, None]
-    elif axes is None:
-        if signal.shape[1] == signal.shape[2]:
+    if len(shape) == 3 and axes is None:
+        if shape[1] == shape[2]:
             raise InputError(
-                f"{path}: {name!r} is {signal.shape}: which axis is the time? give axes NTC or axes NCT"
+                f"{path}: {name!r} is {shape}: which axis is the time? give axes NTC or axes NCT"
             )
-        axes = "NTC" if signal.shape[1] > signal.shape[2] else "NCT"
+        axes = "NTC" if shape[1] > shape[2] else "NCT"
         notes.append(
-            f"Axes of {name} {arrays[name].shape}: {axes}, the shorter axis being the channels'; `axes` says "
-            "otherwise."
+            f"Axes of {name} {shape}: {axes}, the shorter axis being the channels'; `axes` says otherwise."
         )
-    if axes == "NCT" and arrays[name].ndim == 3:
-        signal = signal.transpose(0, 2, 1)
-    count, length, width = signal.shape
+    turned = axes == "NCT" and len(shape) == 3
+    count, length, width = (shape[0], shape[2], shape[1]) if turned else (*shape, 1)[:3]
     if not count or length < 2:
-        raise InputError(f"{path}: {name!r} is {arrays[name].shape}: no windows of two or more time steps")
+        raise InputError(f"{path}: {name!r} is {shape}: no windows of two or more time steps")
     channels = [f"channel{index}" for index in range(width)]
     columns: dict[str, np.ndarray] = {}
     for other, array in arrays.items():
@@ -157,7 +165,8 @@ def of_arrays(
     def read(wanted: Columns, source: Source) -> Iterator[Block]:
         chosen = [channels.index(channel) for channel in wanted.channels]
         for start in range(0, count, step):
-            part = signal[start : start + step][:, :, chosen]
+            part = signal[start : start + step].reshape(-1, *shape[1:], *[1] * (3 - len(shape)))
+            part = (part.transpose(0, 2, 1) if turned else part)[:, :, chosen]
             codes = {}
             for text in wanted.texts:
                 values, indices = np.unique(columns[text][start : start + step], return_inverse=True)
@@ -182,6 +191,7 @@ def settled(
     recording: str | None = None,
     time: str | None = None,
     fields: Sequence[str] = (),
+    rate: str | None = None,
 ) -> Source:
     """A table as windows already cut, if its rows are such.
 
@@ -190,7 +200,7 @@ def settled(
     source : Source
     rows : {"steps", "windows"}, optional
         What a row is; by default what the numbered columns, recordings and labels say.
-    channels, label, recording, time, fields
+    channels, label, recording, time, fields, rate
         Columns that are known.
 
     Raises
@@ -206,7 +216,7 @@ def settled(
     if rows == "steps" or (rows is None and set(channels or []) & set(source.names)):
         return source
     recording = recording or next((name for name in RECORDING if name in source.names), None)
-    known = {name for name in (label, recording, time, *fields) if name is not None}
+    known = {name for name in (label, recording, time, rate, *fields) if name is not None}
     groups = numbered([name for name in source.names if name not in known])
     groups = {
         name: found for name, found in groups.items() if any(column in source.numeric for column in found)
@@ -318,5 +328,6 @@ def _windows(source: Source, groups: Mapping[str, list[str]], length: int, evide
     names = [*groups, *others]
     settled = {"rows": "windows"}
     return CutSource(
-        source.path, source.files, names, list(groups), read, settled=settled, notes=notes, length=length
-    )
+        source.path, source.files, names, list(groups), read, single=source.single, settled=settled,
+        notes=notes, header=source.header, length=length,
+    )  # fmt: skip

@@ -1,5 +1,6 @@
 """A folder of files, one a recording, and what is the same in all of each."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path, PurePath
@@ -10,10 +11,12 @@ import pandas as pd
 from tsdg.data.own.cut import CutSource
 from tsdg.data.own.reading import refused
 from tsdg.data.own.recordings import FILE, Block, Columns, Progress, Source
+from tsdg.data.own.signals import companions
 from tsdg.data.own.tables import separator_of
 from tsdg.errors import InputError, nearest
 
 METADATA = "metadata.csv"
+_ROWS, _VALUES = 5, 20  # that are shown
 
 OpenFile = Callable[[Path, Progress], Source]
 
@@ -44,7 +47,9 @@ def read_metadata(path: Path, separator: str | None) -> pd.DataFrame:
     return table
 
 
-def open_folder(path: Path, table: pd.DataFrame, open_file: OpenFile, progress: Progress) -> Source:
+def open_folder(
+    path: Path, table: pd.DataFrame, listing: list[Path], open_file: OpenFile, progress: Progress
+) -> Source:
     """Open the files of a table.
 
     Parameters
@@ -52,47 +57,115 @@ def open_folder(path: Path, table: pd.DataFrame, open_file: OpenFile, progress: 
     path : Path
     table : DataFrame
         A row a file, see `read_metadata`.
+    listing : list of Path
+        What the table was read from.
     open_file : callable
     progress : callable
         Called with the number of files read and of those in all.
     """
-    where = path / METADATA
     files = [path / name for name in table[FILE]]
     for file in files:
         if not file.is_file():
-            raise InputError(f"{where}: names {file.name}, which is not in {path}")
-    given = [name for name in table.columns if name != FILE]
-    first = open_file(files[0], progress)
-    if isinstance(first, CutSource):
-        raise InputError(f"{files[0]}: holds windows already cut; give such a file alone")
+            raise InputError(f"{path / METADATA}: names {file.name}, which is not in {path}")
+    others = [other for file in files for other in companions(file)]
+
+    def open_one(name: str) -> Source:
+        return open_file(path / name, lambda done, total: None)
+
+    source = joined(path, [*listing, *files, *others], table, FILE, open_one, progress)
+    source.header = [*shown(table), *source.header]
+    return source
+
+
+def shown(table: pd.DataFrame) -> list[str]:
+    """The first rows of a table of files, and the counts of each field's values."""
+    lines = table.head(_ROWS).to_string(index=False).splitlines()
+    lines += [f"... {len(table)} in all"] if len(table) > _ROWS else []
+    for name in table.columns.drop(FILE):
+        counts = table[name].value_counts(sort=False)
+        values = [f"{value or '(empty)'} {count}" for value, count in counts.items()]
+        lines.append(f"{name}: " + (f"{len(values)} values" if len(values) > _VALUES else ", ".join(values)))
+    return lines
+
+
+def joined(
+    path: Path,
+    files: list[Path],
+    table: pd.DataFrame,
+    key: str,
+    open_part: Callable[[str], Source],
+    progress: Progress,
+) -> Source:
+    """Parts one after another, a recording each, and what a table says of each.
+
+    Parameters
+    ----------
+    path : Path
+    files : list of Path
+        All that are read.
+    table : DataFrame
+        A row a part, of texts.
+    key : str
+        Its column that names the part.
+    open_part : callable
+    progress : callable
+    """
+    given = [name for name in table.columns if name != key]
+    first_name = table[key].iloc[0]
+    first = open_part(first_name)
     if both := sorted(set(given) & set(first.names)):
-        raise InputError(f"{where}: {both[0]} is a column of {files[0].name} too; rename one")
+        raise InputError(f"{path}: {both[0]} is a column of {first_name} too; rename one")
 
     def read(columns: Columns, source: Source) -> Iterator[Block]:
-        constant = [name for name in columns.texts if name in given]
-        inside = [name for name in columns.texts if name not in (*given, FILE)]
-        label = columns.label if columns.label in inside else None
-        own = Columns(columns.channels, label, None, columns.time, [n for n in inside if n != label])
-        for number, (file, (_, row)) in enumerate(zip(files, table.iterrows(), strict=True), start=1):
-            part = open_file(file, lambda done, total: None)
-            for name in [*own.channels, *own.texts, *([own.time] if own.time else [])]:
-                if name not in part.names:
-                    raise InputError(f"{file}: has no column {name!r}, which {files[0].name} has")
+        constant = [name for name in columns.texts if name in (*given, key)]
+        label, rate = (None if n in constant else n for n in (columns.label, columns.rate))
+        fields = [n for n in columns.texts if n not in (*constant, label, rate)]
+        own = Columns(columns.channels, label, None, columns.time, fields, rate)
+        for number, (_, row) in enumerate(table.iterrows(), start=1):
+            part = open_part(row[key])
+            _check_alike(part, first, first_name, own)
             part.texts = source.texts
             empty = True
             for block in part.read(own, part):
                 here = np.zeros(len(block.signal), np.intp)
                 for name in constant:
                     block.codes[name] = source.codes(name, [row[name]], here)
-                if FILE in columns.texts:
-                    block.codes[FILE] = source.codes(FILE, [row[FILE]], here)
                 empty &= not len(here)
                 yield block
             if empty:
-                raise InputError(f"{file}: holds no rows; take it out of {METADATA}")
-            progress(number, len(files))
+                raise InputError(f"{part.path}: holds no rows; take it out")
+            progress(number, len(table))
 
-    names = list(dict.fromkeys([*given, FILE, *first.names]))
+    names = list(dict.fromkeys([*given, key, *first.names]))
+    header = [f"first: {first.header[0]}", *first.header[1:]] if first.header else []
     return replace(
-        first, path=path, files=[where, *files], names=names, read=read, texts={}, notes=list(first.notes)
+        first,
+        path=path,
+        files=files,
+        names=names,
+        read=read,
+        texts={},
+        notes=list(first.notes),
+        header=header,
     )
+
+
+def _check_alike(part: Source, first: Source, first_name: str, columns: Columns) -> None:
+    """Refuse a part that lacks a column, or is cut where the first is not."""
+    time = [columns.time] if columns.time else []
+    for name in [*columns.channels, *columns.texts, *time]:
+        if name not in part.names:
+            pattern = re.sub(r"\d+", "*", name)
+            alike = pattern != name and any(re.sub(r"\d+", "*", other) == pattern for other in part.names)
+            hint = f"; names that differ by file are one by a pattern: {pattern!r}" if alike else ""
+            raise InputError(f"{part.path}: has no column {name!r}, which {first_name} has{hint}")
+    for name in [*columns.channels, *time]:
+        if name not in (*part.numeric, *part.dates):
+            what = part.spoilt.get(name, "holds text")
+            raise InputError(
+                f"{part.path}: column {name!r} {what}, where numbers belong, as in {first_name}; correct it"
+            )
+    lengths = [one.length if isinstance(one, CutSource) else None for one in (part, first)]
+    if lengths[0] != lengths[1]:
+        words = [f"windows of {n} time steps" if n else "time steps" for n in lengths]
+        raise InputError(f"{part.path}: holds {words[0]}, and {first_name} {words[1]}; take one of them out")

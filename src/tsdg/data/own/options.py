@@ -29,6 +29,8 @@ CLASSES = {
     ],
 }
 
+RATE = {"description": "a number above 0, or the name of a column", "anyOf": [POSITIVE, TEXT]}
+
 SIMULATE = (
     SEED,
     Option(
@@ -66,6 +68,11 @@ PREPARE = (
     ),
     Option("short", one_of("drop", "pad"), "stretches shorter than a window", "drop"),
     Option(
+        "files",
+        TEXT,
+        "of a folder without metadata.csv: pattern of their names, '{domain}/{label}_{recording}.csv'",
+    ),
+    Option(
         "rows",
         one_of("steps", "windows"),
         "what a row of a table is",
@@ -93,7 +100,7 @@ PREPARE = (
     Option("ties", one_of("spread", "drop"), "equal times", unless="refused"),
     Option("gap", POSITIVE, "sample periods above which a window ends", 5),
     Option("domain", COLUMNS, "columns that tell domains apart"),
-    Option("sampling_rate", POSITIVE, "Hz, where there is no time"),
+    Option("sampling_rate", RATE, "Hz, where there is no time, or the column or variable that holds it"),
     Option("resample", POSITIVE, "Hz of the prepared signals"),
     Option("order", TEXT, "column of the speed of a shaft, by the angle of which signals are resampled"),
     Option("order_unit", one_of("rpm", "Hz"), "of this speed", "rpm"),

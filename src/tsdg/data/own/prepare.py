@@ -29,6 +29,7 @@ def prepare(
     window: int,
     stride: int | None = None,
     short: str = "drop",
+    files: str | None = None,
     rows: str | None = None,
     axes: str | None = None,
     channels: Sequence[str] | None = None,
@@ -42,7 +43,7 @@ def prepare(
     ties: str | None = None,
     gap: float = GAP,
     domain: Sequence[str] | None = None,
-    sampling_rate: float | None = None,
+    sampling_rate: float | str | None = None,
     resample: float | None = None,
     order: str | None = None,
     order_unit: str = "rpm",
@@ -59,7 +60,7 @@ def prepare(
     Parameters
     ----------
     raw : path
-        A csv, parquet or npz file, or a folder with ``metadata.csv``, see `tsdg.data.own.raw`.
+        A file, or a folder of files, see `tsdg.data.own.raw`.
     out : path
         Folder of the prepared data set.
     domains : mapping of str to mapping
@@ -68,12 +69,15 @@ def prepare(
         Window length and distance of two windows in time steps, after resampling; by default they adjoin.
     short : {"drop", "pad"}
         What becomes of a stretch that is shorter than one window: left out, or its last value repeated.
+    files : str, optional
+        Pattern of the names of a folder's files, see `tsdg.data.own.file_names.read_names`.
     rows : {"steps", "windows"}, optional
         What a row of a table is, see `tsdg.data.own.cut.settled`.
     axes : {"NTC", "NCT"}, optional
         Of windows already cut, see `tsdg.data.own.cut.of_arrays`.
     channels : sequence of str, optional
-        By default all columns of numbers that are nothing else.
+        Columns, or patterns of their names, see `tsdg.data.own.column_names.renamed`; by default all
+        of numbers that are nothing else.
     label : str
         Column of the class, of each time step or the same in all of a recording.
     classes : sequence or mapping, optional
@@ -97,8 +101,8 @@ def prepare(
         Sample periods from one step to the next above which no window goes on.
     domain : sequence of str, optional
         Fields of `domains` that are columns; the others only describe. By default all are.
-    sampling_rate : float, optional
-        Hz; follows from `time` where that is given.
+    sampling_rate : float or str, optional
+        Hz, or the column that holds it for each recording; follows from `time` where that is given.
     resample : float, optional
         Hz of the prepared signals; by polyphase filtering, irregular times by linear interpolation before.
     order : str, optional
@@ -149,20 +153,22 @@ def prepare(
     fields = (
         list(domain) if domain is not None else list(dict.fromkeys(f for d in domains.values() for f in d))
     )
-    source = open_source(raw, separator=separator, axes=axes, progress=progress)
+    rate, rate_column = (None, sampling_rate) if isinstance(sampling_rate, str) else (sampling_rate, None)
+    asked = [*(channels or []), label, recording, time, rate_column, order, *fields]
+    source = open_source(raw, separator=separator, axes=axes, files=files, columns=asked, progress=progress)
     given: dict[str, Any] = {
         "channels": channels, "label": None if intervals else label, "recording": recording, "time": time,
-        "fields": fields,
+        "fields": fields, "rate": rate_column,
     }  # fmt: skip
     source = settled(source, rows, **given)
     columns = source.columns(**given)
     source.time_unit, source.ties = time_unit, ties
     if intervals:
-        attach(source, columns, intervals, unit=interval_unit, label=label, rate=sampling_rate)
+        attach(source, columns, intervals, unit=interval_unit, label=label, rate=rate)
     places = domain_places(domains, fields)
     names = _class_names(classes)
     by_angle = Order(order, order_unit, per_revolution) if order else None
-    sampling = Sampling(sampling_rate, resample, gap, by_angle)
+    sampling = Sampling(rate, resample, gap, by_angle)
     if by_angle:
         columns = replace(columns, channels=[name for name in columns.channels if name != order])
     wanted = by_angle.columns(source, columns) if by_angle else columns
@@ -180,7 +186,7 @@ def prepare(
         present = {name: list(source.texts.get(name, {})) for name in fields}
         windows, names = cutter.finished(str(raw), domains, fields, present)
         windows = _capped(windows, cap, seed)
-        rate = per_revolution if order else resample
+        made = per_revolution if order else resample
         card = {
             "name": out.name,
             "kind": "table",
@@ -190,7 +196,7 @@ def prepare(
             "window": {"length": window, "stride": stride, "short": short} | _cut(source, columns),
             **({"stretches": cutter.starts()} if cutter.incomplete else {}),
             "domains": {name: dict(values) for name, values in domains.items()},
-            "sampling_rate": rate or plain_rate(sampling_rate or sampling.typical),
+            "sampling_rate": made or plain_rate(rate or sampling.typical),
             "resample": resample,
             **({"order": by_angle.card} if by_angle else {}),
             "backbone": backbone(window),

@@ -46,6 +46,8 @@ class Columns:
     label, recording, time : str or None
     fields : sequence of str
         What tells domains apart.
+    rate : str or None
+        Of the rate, Hz, which is one in all of a recording.
     """
 
     channels: Sequence[str]
@@ -53,11 +55,12 @@ class Columns:
     recording: str | None = None
     time: str | None = None
     fields: Sequence[str] = ()
+    rate: str | None = None
 
     @property
     def texts(self) -> list[str]:
         """Columns that are read as text."""
-        named = [name for name in (self.label, self.recording) if name is not None]
+        named = [name for name in (self.label, self.recording, self.rate) if name is not None]
         return list(dict.fromkeys([*named, *self.fields]))
 
 
@@ -107,6 +110,8 @@ class Source:
         Columns, those of numbers, and those of dates.
     spoilt : dict of str to str
         Columns of numbers but for some cells, and what is in these.
+    single : dict of str to str
+        Columns of one value, and this.
     texts : dict of str to dict of str to int
         Code of each text of each column, as far as it was read.
     time_unit : str or None
@@ -117,6 +122,8 @@ class Source:
         Options of `prepare` that say the same of the files as was found.
     notes : list of str
         How the files were understood, where that was not plain.
+    header : list of str
+        What there is, in lines, before anything is read whole.
     origin : int or None
         First date in the file, in nanoseconds; times count from there.
     start : float
@@ -132,11 +139,13 @@ class Source:
     read: Callable[[Columns, "Source"], Iterator[Block]]
     dates: list[str] = field(default_factory=list)
     spoilt: dict[str, str] = field(default_factory=dict)
+    single: dict[str, str] = field(default_factory=dict)
     texts: dict[str, dict[str, int]] = field(default_factory=dict)
     time_unit: str | None = None
     ties: str | None = None
     settled: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    header: list[str] = field(default_factory=list)
     origin: int | None = None
     start: float | None = None
     intervals: "Intervals | None" = None
@@ -175,6 +184,7 @@ class Source:
         recording: str | None = None,
         time: str | None = None,
         fields: Sequence[str] = (),
+        rate: str | None = None,
     ) -> Columns:
         """Resolve the columns by name.
 
@@ -188,11 +198,15 @@ class Source:
         """
         if recording is None:
             recording = next((name for name in ("recording", FILE) if name in self.names), None)
-        if time is None and "time" in self.names and "time" not in (channels or []):
+        if time is not None and rate is not None:
+            raise InputError(
+                f"{self.path}: sampling_rate: {rate!r} is a column, and so is the time; give one"
+            )
+        if time is None and rate is None and "time" in self.names and "time" not in (channels or []):
             time = "time"
         for what, names in (
             ("label", [label]), ("recording", [recording]), ("time", [time]), ("domain", fields),
-            ("channels", channels or []),
+            ("channels", channels or []), ("sampling-rate", [rate]),
         ):  # fmt: skip
             for name in names:
                 if name is not None and name not in self.names:
@@ -205,7 +219,7 @@ class Source:
                 f"{self.path}: time: column {time!r} {self.spoilt.get(time, 'holds text')}, where seconds "
                 "belong (decimals with a point), or dates such as 2026-01-31 12:00:00.5"
             )
-        others = {label, recording, time, *fields, FILE, SIMULATED_COLUMN, ""}
+        others = {label, recording, time, rate, *fields, FILE, SIMULATED_COLUMN, ""}
         if channels is None:
             usual = LABEL if label is None else ()
             numbers = [n for n in self.names if n in (*self.numeric, *self.spoilt)]
@@ -213,6 +227,8 @@ class Source:
         for name in channels:
             if name in others:
                 raise InputError(f"{self.path}: column {name!r} cannot be a channel and something else too")
+            if name in self.single:
+                raise InputError(f"{self.path}: channel {name!r} is one value, not a signal; leave it out")
             if name not in self.numeric:
                 raise InputError(
                     f"{self.path}: channel {name!r} {self.spoilt.get(name, 'holds text')}, where numbers "
@@ -220,7 +236,7 @@ class Source:
                 )
         if not channels:
             raise InputError(f"{self.path}: no column of numbers is left for a channel")
-        return Columns(list(channels), label, recording, time, list(fields))
+        return Columns(list(channels), label, recording, time, list(fields), rate)
 
     def recordings(self, columns: Columns) -> Iterator[Recording]:
         """The recordings in the files' order, one in memory at a time.
@@ -306,11 +322,28 @@ class Source:
                     + ("" if columns.recording else ", or name the column of the recording with --recording")
                 )
             block = self._timed(block, columns, where, row)
+        if columns.rate:
+            rate = self._rate(block.codes[columns.rate], columns.rate, where)
+            block = Block(block.signal, block.codes, np.arange(len(block.signal)) / rate)
         if self.intervals:
             labels = self.intervals.labels(self, name, block.codes[_ROW], block.time)
         else:
             labels = block.codes[columns.label] if columns.label else np.full(len(block.signal), -1, np.int32)
         return Recording(name, fields, block.signal, labels, block.time)
+
+    def _rate(self, codes: np.ndarray, column: str, where: str) -> float:
+        """Hz of a recording, from a column of texts."""
+        texts = [["", *self.texts[column]][code + 1] for code in np.unique(codes)]
+        try:
+            rate = float(texts[0])
+        except ValueError:
+            rate = 0.0
+        if len(texts) > 1 or not 0 < rate < np.inf:
+            raise InputError(
+                f"{where}: sampling_rate: column {column!r} holds {', '.join(map(repr, texts[:3]))}, where "
+                "one number above 0 belongs, Hz"
+            )
+        return rate
 
     def _timed(self, block: Block, columns: Columns, where: str, row: int) -> Block:
         """A recording with times in seconds, without ties."""

@@ -59,6 +59,7 @@ _OPTIONS = {
     "window": "time steps",
     "stride": "time steps from one window to the next; the window's length if not given",
     "short": "what becomes of a stretch shorter than a window: drop, or pad with its last value",
+    "files": "what the names of files say",
     "rows": "what a row is: windows already cut, or time steps",
     "axes": "windows, time steps and channels, in the order of the array's axes",
     "sampling_rate": "Hz",
