@@ -17,7 +17,7 @@ from tsdg.data.own.cut import CutSource, settled
 from tsdg.data.own.intervals import attach
 from tsdg.data.own.prepare import domain_places, natural, prepare
 from tsdg.data.own.raw import open_source
-from tsdg.data.own.recordings import FILE, Block, Columns, Progress, Recording, Source
+from tsdg.data.own.recordings import FILE, LABEL, Block, Columns, Progress, Recording, Source
 from tsdg.data.own.sampling import IRREGULAR, RATES_DIFFER, plain_rate
 from tsdg.data.own.stamps import GAP, is_epoch, names_a_clock, names_a_count, rate_of, resolution
 from tsdg.data.own.study_file import BASELINES, ROWS, name_of, yaml_text
@@ -95,9 +95,10 @@ def check_table(
             f"{', '.join(source.names)}"
         )
     fields = list(domain or dict.fromkeys(name for values in (domains or {}).values() for name in values))
-    if isinstance(source, CutSource) and not {"label", "intervals"} & options.keys():
-        labels = [name for name in cut.ARRAY_LABEL if name in source.names and name not in fields]
-        if labels:
+    if not {"label", "intervals"} & options.keys():
+        known = cut.ARRAY_LABEL if isinstance(source, CutSource) else LABEL
+        labels = [name for name in known if name in source.names and name not in fields]
+        if labels and labels[0] != "label":
             options["label"] = labels[0]
             guesses.append(f"label: {labels[0]}, by its name; --label says otherwise")
     source = settled(source, options.get("rows"), **({"label": "label"} | _names(options)), fields=fields)

@@ -42,6 +42,10 @@ class CutSource(Source):
 
     length: int = 0
 
+    def usual_recording(self, fields: Sequence[str]) -> str | None:
+        """See `Source.usual_recording`; windows of a file need not be of one recording."""
+        return next((name for name in RECORDING if name in self.names and name not in fields), None)
+
     def columns(
         self,
         *,
@@ -60,8 +64,6 @@ class CutSource(Source):
                 f"{self.path}: time: {time!r} is one value a window, and time steps of a window have none; "
                 "give sampling_rate instead"
             )
-        if recording is None:
-            recording = next((name for name in RECORDING if name in self.names and name not in fields), None)
         chosen = self.numeric if channels is None else channels
         columns = super().columns(channels=chosen, label=label, recording=recording, fields=fields)
         return replace(columns, time=None)

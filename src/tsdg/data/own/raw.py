@@ -4,6 +4,8 @@ tables
     A row a time step: channels, a label, and columns that tell recordings and domains apart. See `tables`.
 arrays
     The same as named arrays of one file, or windows already cut. See `arrays`, `matlab`, `hdf5`, `cut`.
+archives
+    Windows already cut, as those of time series classification. See `archives`.
 signals
     Files that know their rate. See `signals`.
 folders
@@ -16,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tsdg.data.own import tables
+from tsdg.data.own.archives import open_arff, open_ts
 from tsdg.data.own.arrays import arrays_there, open_folder_of_arrays, open_npz
 from tsdg.data.own.column_names import renamed
 from tsdg.data.own.file_names import read_names
@@ -30,7 +33,7 @@ from tsdg.errors import InputError
 HDF5 = (".h5", ".hdf5")
 SUFFIXES = (
     ".csv", ".parquet", ".npz", *(s for s in tables.SUFFIXES if s not in (".csv", ".parquet")), ".mat", *HDF5,
-    ".wav", ".edf", ".hea",
+    ".wav", ".edf", ".hea", ".ts", ".arff",
 )  # fmt: skip
 SIMULATED = "recordings.csv"
 
@@ -136,6 +139,10 @@ def _opened(file: Path, separator: str | None, axes: str | None, progress: Progr
             return open_edf(file, progress)
         case ".hea":
             return open_wfdb(file, progress)
+        case ".ts":
+            return open_ts(file, progress)
+        case ".arff":
+            return open_arff(file, progress)
     return open_table(file, separator, progress)
 
 

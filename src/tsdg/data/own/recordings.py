@@ -155,6 +155,10 @@ class Source:
         """Whether the file says that `tsdg` simulated it."""
         return SIMULATED_COLUMN in self.names
 
+    def usual_recording(self, fields: Sequence[str]) -> str | None:
+        """Column of the recording, where none is named."""
+        return next((name for name in ("recording", FILE) if name in self.names), None)
+
     def codes(self, column: str, values: Sequence[object], indices: np.ndarray) -> np.ndarray:
         """Codes ``(n,)`` of ``values[indices]``; -1 for an index below 0 and for an empty value."""
         known = self.texts.setdefault(column, {})
@@ -197,7 +201,7 @@ class Source:
             If a column is not there, or a channel holds no numbers.
         """
         if recording is None:
-            recording = next((name for name in ("recording", FILE) if name in self.names), None)
+            recording = self.usual_recording(fields)
         if time is not None and rate is not None:
             raise InputError(
                 f"{self.path}: sampling_rate: {rate!r} is a column, and so is the time; give one"
