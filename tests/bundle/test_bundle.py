@@ -415,3 +415,58 @@ def test_from_the_command_line(project, tiny_folder, tiny, capsys):
     assert Path("mine_votes.csv").read_text() == "recording,verdict\n"
     assert main(["predict", "nothing", "new.parquet"]) == 2
     assert "nothing: not a bundle" in capsys.readouterr().err
+
+
+CUT = {
+    "npz": lambda path, x: np.savez(path, X=x, channels=np.array(["x", "y"])),
+    "turned": lambda path, x: np.savez(path, X=x.transpose(0, 2, 1), channels=np.array(["x", "y"])),
+    "csv": lambda path, x: pd.DataFrame(
+        {f"{name}_{t}": x[:, t, c] for c, name in enumerate("xy") for t in range(x.shape[1])}
+    ).to_csv(path, index=False),
+}
+
+
+@pytest.mark.parametrize("form", CUT)
+def test_windows_already_cut_are_classified_as_they_are(bundle, tiny, tmp_path, form):
+    x = tiny.signals[tiny.windows["start"].to_numpy()[:9, None] + np.arange(12)]
+    path = tmp_path / ("new.csv" if form == "csv" else "new.npz")
+    CUT[form](path, x)
+    bundle.card["sampling_rate"] = None
+    bundle.card["window"]["cut"] = "windows"
+    said = []
+    windows, votes = predict(
+        bundle, path, axes=None if form == "csv" else "NCT" if form == "turned" else "NTC", say=said.append
+    )
+    p = bundle.logits(torch.from_numpy(x.transpose(0, 2, 1).copy())).softmax(1).numpy()
+    assert windows["class"].tolist() == [bundle.card["classes"][k] for k in p.argmax(1)]
+    assert len(votes) == 9
+    assert any("indows of 12 time steps" in line or "window of 12 time steps" in line for line in said)
+
+
+def test_a_unit_and_gaps_may_be_given_to_predict_and_are_said(bundle, tmp_path, capsys):
+    bundle.card["sampling_rate"] = 10.0
+    time = np.r_[np.arange(30), 37 + np.arange(30)] * 100_000  # in us, as if in s; a gap of 8 periods
+    table = pd.DataFrame({"t": time, "x": np.sin(time), "y": np.cos(time)})
+    table.to_csv(tmp_path / "new.csv", index=False)
+    bundle.save(tmp_path / "bundle")
+    arguments = ["predict", str(tmp_path / "bundle"), str(tmp_path / "new.csv"), "--time", "t"]
+    assert main([*arguments, "--time-unit", "us"]) == 0
+    assert "note: Time: t, in us." in capsys.readouterr().out
+    apart = pd.read_csv(tmp_path / "new_classes.csv")
+    assert main([*arguments, "--time-unit", "us", "--gap", "10"]) == 0
+    assert len(pd.read_csv(tmp_path / "new_classes.csv")) > len(apart)
+
+
+def test_a_model_of_orders_follows_the_shaft(bundle, tmp_path):
+    """At twice the speed, the same vibration is the same windows."""
+    bundle.card |= {"sampling_rate": 16, "order": {"column": "rpm", "unit": "rpm", "per_revolution": 16}}
+    told = []
+    for hz in (2.0, 4.0):
+        time = np.arange(int(800 / hz)) / 100
+        turns = 2 * np.pi * hz * time
+        table = pd.DataFrame({"time": time, "x": np.sin(turns), "y": np.cos(3 * turns), "rpm": 60 * hz})
+        table.to_csv(tmp_path / "new.csv", index=False)
+        told.append(predict(bundle, tmp_path / "new.csv")[0])
+    assert "seconds" not in told[0]
+    inner = slice(2, -2)  # away from the filter's ends
+    pd.testing.assert_frame_equal(told[0][inner], told[1][inner], rtol=0.05, atol=0.02)

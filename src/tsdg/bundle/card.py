@@ -99,6 +99,7 @@ def _interface(data: WindowedDataset, config: Mapping[str, Any], model: Model | 
         "channels": card["channels"],
         "sampling_rate": card.get("sampling_rate"),
         "resample": card.get("resample"),
+        "order": card.get("order"),
         "columns": {key: card.get("options", {}).get(key) for key in ("recording", "time")},
         "window": {"short": "drop"} | card["window"],
         "input": "float32 (N, C, T): windows, channels in this order, time steps; as in the recordings",

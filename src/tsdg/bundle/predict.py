@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,12 @@ import pandas as pd
 import torch
 
 from tsdg.bundle.model import Bundle
+from tsdg.data.own.cut import CutSource, settled
+from tsdg.data.own.order import Order
 from tsdg.data.own.raw import open_source
-from tsdg.data.own.recordings import Recording
+from tsdg.data.own.recordings import Columns, Recording, Source
 from tsdg.data.own.sampling import RATES_DIFFER, Sampling
-from tsdg.data.own.stamps import rate_of
+from tsdg.data.own.stamps import GAP, rate_of
 from tsdg.data.windows import window_starts
 from tsdg.errors import InputError, nearest
 
@@ -30,7 +33,14 @@ def predict(
     sampling_rate: float | str | None = None,
     files: str | None = None,
     stride: int | None = None,
+    rows: str | None = None,
+    axes: str | None = None,
+    time_unit: str | None = None,
+    ties: str = "spread",
+    gap: float = GAP,
+    order: str | None = None,
     separator: str | None = None,
+    say: Callable[[str], None] = lambda text: None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Classify every window of recordings, and vote on each recording.
 
@@ -42,10 +52,15 @@ def predict(
     recording, time : str, optional
         Columns; by default those that the model was trained with where they are there, see
         `tsdg.data.own.prepare.prepare`.
-    sampling_rate, separator, files
-        As in `tsdg.data.own.prepare.prepare`.
+    sampling_rate, files, rows, axes, time_unit, ties, gap, separator
+        As in `tsdg.data.own.prepare.prepare`. Of a model of windows already cut, a table's row is by default
+        one.
     stride : int, optional
         Distance of two windows; by default as in training.
+    order : str, optional
+        Column of the shaft's speed; by default that of the training.
+    say : callable, optional
+        Called with how the file was understood.
 
     Returns
     -------
@@ -65,7 +80,10 @@ def predict(
     card = bundle.card
     rate, rate_column = (None, sampling_rate) if isinstance(sampling_rate, str) else (sampling_rate, None)
     asked = [*card["channels"], *card.get("columns", {}).values(), recording, time, rate_column]
-    source = open_source(path, separator=separator, files=files, columns=asked)
+    source = open_source(path, separator=separator, axes=axes, files=files, columns=asked)
+    if rows is None and card["window"].get("cut") and not set(card["channels"]) <= set(source.names):
+        rows = "windows"
+    source = settled(source, rows, channels=card["channels"] if rows is None else None, label=None)
     for channel in card["channels"]:
         if channel not in source.names:
             raise InputError(
@@ -80,11 +98,12 @@ def predict(
         time=time or (None if rate_column else known.get("time")),
         rate=rate_column,
     )
-    source.ties = "spread"
+    source.time_unit, source.ties = time_unit, ties
+    by_angle = _order(card, order)
     length, step = card["window"]["length"], stride or card["window"]["stride"]
-    sampling = Sampling(rate, card["resample"])
+    sampling = Sampling(rate, card["resample"], gap, by_angle)
     tables = []
-    for whole in source.recordings(columns):
+    for whole in source.recordings(by_angle.columns(source, columns) if by_angle else columns):
         _check_rate(f"{path}: recording {whole.name}", whole, rate, card)
         parts = [_padded(part, length, card) for part in sampling.stretches(whole, str(path))]
         parts = [part for part in parts if len(part.signal) >= length]
@@ -99,12 +118,37 @@ def predict(
             tables.append(_classified(bundle, whole.name, part.signal, starts, begin, sampling))
             begin += len(part.signal)
     windows = pd.concat(tables, ignore_index=True)
+    for line in _understood(source, columns, rows):
+        say(line)
     return windows, _votes(windows, card["classes"])
+
+
+def _order(card: dict, column: str | None) -> Order | None:
+    """Resampling to a shaft's angle as in training, by a column that may have another name here."""
+    if card.get("order") is None:
+        if column is not None:
+            raise InputError(f"order: the model takes signals by time, not by {column}; leave it out")
+        return None
+    return Order(**card["order"] | ({"column": column} if column else {}))
+
+
+def _understood(source: Source, columns: Columns, rows: str | None) -> list[str]:
+    """How a file was read, in words."""
+    lines = list(source.notes)
+    if isinstance(source, CutSource):
+        shown = f"{source.length} time steps, already cut"
+        lines.append(f"A row is a window of {shown}." if rows else f"Windows of {shown}.")
+    if columns.recording is None and not isinstance(source, CutSource):
+        lines.append("No column names recordings, so the file is one.")
+    if columns.time:
+        what = "dates" if columns.time in source.dates else f"in {source.time_unit or 's'}"
+        lines.append(f"Time: {columns.time}, {what}.")
+    return lines
 
 
 def _check_rate(where: str, recording: Recording, given: float | None, card: dict) -> None:
     """Refuse a rate that is not known or not the model's, unless it resamples."""
-    rate, wanted = given, card["sampling_rate"]
+    rate, wanted = given, None if card.get("order") else card["sampling_rate"]
     if recording.time is not None and len(recording.time) > 1:
         rate = rate_of(recording.time)
     if wanted and not rate:
@@ -131,7 +175,8 @@ def _classified(
     bundle: Bundle, name: str, signal: np.ndarray, starts: np.ndarray, begin: int, sampling: Sampling
 ) -> pd.DataFrame:
     card = bundle.card
-    length, rate = card["window"]["length"], card["sampling_rate"] or sampling.rate
+    length = card["window"]["length"]
+    rate = None if card.get("order") else card["sampling_rate"] or sampling.rate
     filled = pd.DataFrame(signal).ffill().to_numpy(np.float32, copy=True)  # as in training
     if np.isnan(filled).any() and card["standardize"] is None:
         raise InputError(f"recording {name} begins with missing values, which this model cannot fill")

@@ -33,6 +33,14 @@ class Scale(Struct, frozen=True):
     deviation: Deviation
 
 
+class Order(Struct, frozen=True):
+    """Resampling to a shaft's angle, see `tsdg.data.own.order`."""
+
+    column: str
+    unit: Literal["rpm", "Hz"]
+    per_revolution: Positive
+
+
 class Network(Struct, frozen=True):
     """A network's backbone, or an estimator's features."""
 
@@ -89,6 +97,7 @@ class Card(Struct, frozen=True):
     data: str
     code: dict[str, str]
     notes: list[str]
+    order: Order | None = None
 
     def __post_init__(self) -> None:
         for name, values, least in (("classes", self.classes, 2), ("channels", self.channels, 1)):

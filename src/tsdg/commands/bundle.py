@@ -15,6 +15,8 @@ from tsdg.commands.arguments import (
     one_draw,
     positive,
 )
+from tsdg.commands.options import add_options, given
+from tsdg.data.own.options import PREDICT
 from tsdg.errors import InputError
 from tsdg.files import write_text
 
@@ -52,7 +54,8 @@ def add(commands: Commands) -> None:
     predict.add_argument("--sampling-rate", type=number_or_name, help="Hz, or the column that holds it")
     predict.add_argument("--files", metavar="PATTERN", help="what the names of a folder's files say")
     predict.add_argument("--stride", type=positive, help="distance of two windows (default: as in training)")
-    predict.add_argument("--separator", help="of the cells of a text")
+    predict.add_argument("--order", help="column of the shaft's speed (default: as in training)")
+    add_options(predict, PREDICT)
 
 
 def _export(options: argparse.Namespace) -> None:
@@ -100,8 +103,8 @@ def _predict(options: argparse.Namespace) -> None:
     bundle = Bundle.load(options.bundle)
     windows, votes = predict(
         bundle, options.file, recording=options.recording, time=options.time,
-        sampling_rate=options.sampling_rate, stride=options.stride, separator=options.separator,
-        files=options.files,
+        sampling_rate=options.sampling_rate, stride=options.stride, files=options.files,
+        order=options.order, **given(options, PREDICT), say=lambda text: print(f"note: {text}"),
     )  # fmt: skip
     for table, path in ((windows, out), (votes, votes_out)):
         write_text(path, table.to_csv(index=False, float_format="%.6g", lineterminator="\n"))

@@ -123,6 +123,12 @@ PREPARE = (
         unless="a comma; in .tsv a tab, in .txt as its first line says",
     ),
 )
+_PREDICT = ("rows", "axes", "time_unit", "ties", "gap", "separator")
+PREDICT = tuple(
+    replace(option, default="spread", unless="spread") if option.name == "ties" else option
+    for option in PREPARE
+    if option.name in _PREDICT
+)
 CHECK = tuple(
     replace(option, help="time steps", unless="128, or less where stretches are short", required=False)
     if option.name == "window"
