@@ -1,6 +1,7 @@
 """What says that raw files are simulated, and the guard over files that are not."""
 
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,11 @@ def is_simulated(path: Path) -> bool:
     try:
         if path.suffix == ".zip":
             with zipfile.ZipFile(path) as archive:
-                tables = [name for name in archive.namelist() if name.endswith(".csv")]
-                return any(_is_marked(archive.open(name)) for name in tables)
+                tables = [info for info in archive.infolist() if info.filename.endswith(".csv")]
+                return any(_is_marked(archive.open(info)) for info in tables)
         with pa.input_stream(path) as file:  # decompresses what ends in .gz
             return _is_marked(file)
-    except (OSError, zipfile.BadZipFile):
+    except (OSError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile):  # encrypted, or damaged
         return False
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tsdg.data.own.check import check_table
 from tsdg.data.own.prepare import prepare
+from tsdg.data.own.raw import open_source
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 from tsdg.learning.inputs import Windows
@@ -183,3 +184,40 @@ def test_nothing_is_carried_into_a_padded_window_or_over_a_gap(tmp_path):
     raw = data.signals[data.windows["start"].to_numpy()[:, None] + np.arange(4), 0]
     assert np.isnan(raw).sum() == 2
     np.testing.assert_array_equal(np.isnan(views), np.isnan(raw))
+
+
+def test_a_text_without_a_mark_of_its_coding_is_told_by_its_line(tmp_path):
+    rows = "x,label\n" + "1,a\n" * 70 + "1,süß\n"
+    for coding, words in (("utf-16-le", "NUL characters, as UTF-16"), ("latin-1", "line 72 is not UTF-8")):
+        (tmp_path / "data.csv").write_bytes(rows.encode(coding))
+        with pytest.raises(InputError, match=words):
+            check_table(tmp_path / "data.csv", domain=["label"])
+
+
+@pytest.mark.parametrize("name", ["metadata.csv", "a.csv", "X.npy"])
+def test_a_link_out_of_the_folder_is_not_followed(tmp_path, monkeypatch, name):
+    folder = tmp_path / "raw"
+    folder.mkdir()
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+    (folder / "a.csv").write_text("x,label\n1,a\n")
+    (folder / "metadata.csv").write_text("file,who\na.csv,1\n")
+    if name == "X.npy":
+        (folder / "metadata.csv").unlink()
+        np.save(folder / "X.npy", np.zeros((2, 3, 1)))
+    open_source(folder)
+    (folder / name).rename(tmp_path / name)
+    (folder / name).symlink_to(tmp_path / name)
+    with pytest.raises(InputError, match=rf"{name}: is a link to .*outside of"):
+        open_source(folder)
+    (tmp_path / "link").symlink_to(folder)  # a link to all of it is the user's own
+    (folder / name).unlink()
+    (tmp_path / name).rename(folder / name)
+    open_source(tmp_path / "link")
+
+
+def test_an_npz_of_more_than_the_memory_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    np.savez_compressed(tmp_path / "x.npz", signal=np.zeros((1 << 20, 2), np.float32))
+    monkeypatch.setattr("os.sysconf", lambda name: 1024)
+    with pytest.raises(InputError, match=r"x\.npz: its arrays are .* GB, and this machine has"):
+        open_source(tmp_path / "x.npz")

@@ -7,15 +7,15 @@ have a row a sample: x, y, z in g, and in rad/s. The official archive holds them
 
 import io
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from tsdg.data import archive
 from tsdg.errors import InputError
 
 ZIP = "smartphone+based+recognition+of+human+activities+and+postural+transitions.zip"
@@ -70,24 +70,10 @@ def opened(raw: str | Path) -> Iterator[Read]:
     path = raw / ZIP
     if not path.is_file():
         raise InputError(f"{raw}: holds neither {LABELS} nor {ZIP}; {REMEDY}")
-    try:
-        archive = zipfile.ZipFile(path)
-    except (OSError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path}: no zip archive, or damaged ({error}); {REMEDY}") from None
-    with archive:
-        members = {
-            PurePosixPath(name).name: name
-            for name in archive.namelist()
-            if PurePosixPath(name).parent.name == "RawData"
-        }
+    with archive.opened(path, REMEDY) as file:
 
         def unpacked(name: str) -> bytes:
-            if name not in members:
-                raise InputError(f"{path}: holds no RawData/{name}; {REMEDY}")
-            try:
-                return archive.read(members[name])
-            except (OSError, zipfile.BadZipFile, zlib.error) as error:
-                raise InputError(f"{path}: {members[name]} is damaged ({error}); {REMEDY}") from None
+            return file.read(archive.only(file, path, name, REMEDY, inside="RawData"))
 
         yield unpacked
 
@@ -131,7 +117,7 @@ def _table(read: Read, name: str, columns: int) -> pd.DataFrame:
 def is_simulated(path: Path) -> bool:
     """Whether an archive says that `tsdg` simulated it."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            return archive.comment == SIMULATED_MARK
+        with zipfile.ZipFile(path) as file:
+            return file.comment == SIMULATED_MARK
     except (OSError, zipfile.BadZipFile):
         return False

@@ -6,7 +6,6 @@ model was carried as two devices. Rows are not in the order of time, and ``Creat
 own clock.
 """
 
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,6 +16,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 
+from tsdg.data.archive import only, opened
 from tsdg.data.raw import names_there
 from tsdg.errors import InputError
 
@@ -112,13 +112,7 @@ def _batches(path: Path, progress: Callable[[int, int], None]) -> Iterator[pa.Re
             for batch in reader:
                 yield batch
                 progress(file.tell() >> 20, size >> 20)
-        except (
-            zipfile.BadZipFile,
-            OSError,
-            EOFError,
-            KeyError,
-            ValueError,
-        ) as error:  # Arrow's are ValueErrors
+        except (OSError, EOFError, KeyError, ValueError) as error:  # Arrow's are ValueErrors
             raise InputError(f"{path}: damaged or not in the official layout ({error}); {REMEDY}") from None
 
 
@@ -126,8 +120,6 @@ def _open(path: Path, stack: ExitStack) -> tuple[BinaryIO, int]:
     """The csv's bytes and how many there are."""
     if path.suffix == ".csv":
         return stack.enter_context(open(path, "rb")), path.stat().st_size
-    archive = stack.enter_context(zipfile.ZipFile(path))
-    names = [name for name in archive.namelist() if name.rsplit("/", 1)[-1] == CSV]
-    if not names:
-        raise InputError(f"{path}: holds no {CSV}; {REMEDY}")
-    return stack.enter_context(archive.open(names[0])), archive.getinfo(names[0]).file_size  # type: ignore
+    archive = stack.enter_context(opened(path, REMEDY))
+    member = only(archive, path, CSV, REMEDY)
+    return stack.enter_context(archive.open(member)), member.file_size  # type: ignore

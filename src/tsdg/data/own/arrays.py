@@ -11,6 +11,8 @@ variables
 Either may hold windows already cut instead, see `cut`.
 """
 
+import os
+import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tsdg.data.own import cut
-from tsdg.data.own.reading import refused
+from tsdg.data.own.reading import check_within, refused
 from tsdg.data.own.recordings import Block, Columns, Progress, Source, plain
 from tsdg.errors import InputError
 
@@ -148,6 +150,7 @@ def open_folder_of_arrays(path: Path, names: list[str], axes: str | None, progre
     """A folder of npy files, memory-mapped."""
     arrays = {}
     for name in names:
+        check_within(path, path / name)
         with refused(path / name, name.removesuffix(".npy")):
             arrays[name.removesuffix(".npy")] = np.load(path / name, mmap_mode="r", allow_pickle=False)
     return cut.of_arrays(path, [path / name for name in names], arrays, axes, progress)
@@ -156,6 +159,13 @@ def open_folder_of_arrays(path: Path, names: list[str], axes: str | None, progre
 def open_npz(path: Path, axes: str | None, progress: Progress) -> Source:
     """An npz file, read whole."""
     arrays: dict[str, np.ndarray] = {}
+    with refused(path), zipfile.ZipFile(path) as archive:
+        size = sum(info.file_size for info in archive.infolist())
+    if size > (memory := os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")):
+        raise InputError(
+            f"{path}: its arrays are {size / 2**30:,.1f} GB, and this machine has {memory / 2**30:,.1f} GB "
+            "of memory; save them as npy files in a folder, which are read in parts, or as parquet"
+        )
     with refused(path), np.load(path, allow_pickle=False) as file:
         for name in file.files:
             with refused(path, name):

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tsdg.data.own.cut import CutSource
-from tsdg.data.own.reading import refused
+from tsdg.data.own.reading import check_text, check_within, refused
 from tsdg.data.own.recordings import FILE, Block, Columns, Progress, Source
 from tsdg.data.own.signals import companions
 from tsdg.data.own.tables import separator_of
@@ -28,6 +28,8 @@ def read_metadata(path: Path, separator: str | None) -> pd.DataFrame:
         raise InputError(
             f"{path}: holds no {METADATA}, which has a row for each recording: its {FILE}, label and domain"
         )
+    check_within(path, where)
+    check_text(where)
     with refused(where):
         separator = separator_of(where, separator)
         table = pd.read_csv(where, dtype=str, keep_default_na=False, sep=separator)
@@ -41,6 +43,7 @@ def read_metadata(path: Path, separator: str | None) -> pd.DataFrame:
     for name in table[FILE]:
         if PurePath(name).is_absolute() or ".." in PurePath(name).parts or not name.strip():
             raise InputError(f"{where}: names {name!r}, which is not a file within {path}; put it there")
+        check_within(path, path / name)
     twice = table[FILE][table[FILE].duplicated()]
     if len(twice):
         raise InputError(f"{where}: names {twice.iloc[0]} twice")

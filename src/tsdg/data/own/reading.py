@@ -1,6 +1,9 @@
 """What goes wrong while files are read, as one clear message."""
 
+import codecs
+import gzip
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -8,6 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from tsdg.errors import InputError
+
+HEAD = 1 << 22  # bytes of a text that are looked at before it is read
+_DAMAGE = (  # Arrow's errors are ValueErrors, an encrypted zip's a RuntimeError
+    OSError, EOFError, KeyError, ValueError, RuntimeError, OverflowError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
 
 
 @contextmanager
@@ -18,7 +26,7 @@ def refused(path: Path, array: str | None = None) -> Iterator[None]:
     except MemoryError:
         what = f"array {array!r}" if array else "what it holds"
         raise InputError(f"{path}: {what} does not fit into memory; correct the file, or cut it up") from None
-    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:  # Arrow's are ValueErrors
+    except _DAMAGE as error:
         words = "".join(letter if letter.isprintable() else " " for letter in str(error))
         words = " ".join(words.split())[:200]
         if "allow_pickle" in words and array:
@@ -32,6 +40,33 @@ def refused(path: Path, array: str | None = None) -> Iterator[None]:
         elif "conversion error" in words:
             remedy = "leave the cell empty where a value is missing, and write decimals with a point"
         raise InputError(f"{path}: {words}; {remedy}") from None
+
+
+def check_text(path: Path) -> None:
+    """Refuse a text that does not begin as UTF-8: Arrow's own threads would at times outlive its error."""
+    opened: Any = gzip.open if path.suffix.lower() == ".gz" else open
+    with refused(path), opened(path, "rb") as file:
+        head = file.read(HEAD)
+    if b"\0" in head:
+        raise InputError(
+            f"{path}: holds NUL characters, as UTF-16 does; save the file as UTF-8: "
+            "iconv -f UTF-16LE -t UTF-8"
+        )
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError as error:
+        line = head[: error.start].count(b"\n") + 1
+        raise InputError(
+            f"{path}: line {line} is not UTF-8; save the file as UTF-8; if it is Latin-1: "
+            "iconv -f LATIN1 -t UTF-8"
+        ) from None
+
+
+def check_within(folder: Path, file: Path) -> None:
+    """Refuse a link out of its folder and the project: a folder that comes from elsewhere may hold one."""
+    place = file.resolve()
+    if not any(place.is_relative_to(root.resolve()) for root in (folder, Path.cwd())):
+        raise InputError(f"{file}: is a link to {place}, outside of {folder}; put the file itself there")
 
 
 def library(name: str, path: Path) -> Any:

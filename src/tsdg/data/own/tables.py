@@ -19,7 +19,7 @@ import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
 
-from tsdg.data.own.reading import refused
+from tsdg.data.own.reading import HEAD, check_text, refused
 from tsdg.data.own.recordings import Block, Columns, Progress, Source
 from tsdg.errors import InputError
 
@@ -84,7 +84,7 @@ def separator_of(path: Path, given: str | None) -> str:
 def _first_line(path: Path) -> str:
     opened: Any = gzip.open if path.suffix.lower() == ".gz" else open
     with refused(path), opened(path, "rt", encoding="utf-8", errors="replace") as file:
-        return file.readline()
+        return file.readline(HEAD)
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,7 @@ class _Text:
 
     @classmethod
     def of(cls, path: Path, given: str | None) -> "_Text":
+        check_text(path)
         separator = separator_of(path, given)
         cells = _first_line(path).strip("\r\n").split(separator)
         numbers = all(_NUMBER.fullmatch(cell.strip()) or cell.strip() == "NaN" for cell in cells)
@@ -113,15 +114,13 @@ class _Text:
         return [*said, *([ucr] if self.names else [])]
 
     @contextmanager
-    def reader(
-        self, conversion: Mapping[str, Any] | None = None, *, threads: bool = True
-    ) -> Iterator[tuple[Any, Any]]:
+    def reader(self, conversion: Mapping[str, Any] | None = None) -> Iterator[tuple[Any, Any]]:
         """Arrow's reader of its rows, and the file, whose place tells how far that is."""
         with open(self.path, "rb") as file:
             stream = pa.CompressedInputStream(file, "gzip") if self.path.suffix.lower() == ".gz" else file
             with pa.csv.open_csv(
                 stream,
-                pa.csv.ReadOptions(block_size=_BYTES, use_threads=threads, column_names=self.names),
+                pa.csv.ReadOptions(block_size=_BYTES, use_threads=False, column_names=self.names),
                 pa.csv.ParseOptions(delimiter=self.separator),
                 pa.csv.ConvertOptions(**(conversion or {})),
             ) as reader:
@@ -203,7 +202,7 @@ def _batches(
     if columns.time and not pa.types.is_timestamp(schema.field(columns.time).type):
         types[columns.time] = pa.float64()
     conversion = {"column_types": types, "include_columns": wanted}
-    with text.reader(conversion, threads=False) as (reader, file):
+    with text.reader(conversion) as (reader, file):
         for batch in reader:
             yield batch
             progress(file.tell() >> 20, size)
