@@ -22,6 +22,10 @@ HPARAMS = {
     "beta1": (0.5, 0.0, 0.5),
     "discriminator_steps": (1, 2, 3),
     "gradient_penalty": (0.5, 3.0, 0.1),
+    "average": (0.9, 0.5, 0.99),
+    "burn_in": (0.0, 0.3, 0.7),
+    "quantile": (0.75, 0.5, 0.99),
+    "quantile_lr": (1e-3, 1e-2, 1e-4),
     "xi": (0.2, 1.0, 0.5),
 }
 

@@ -11,6 +11,8 @@ from itertools import combinations
 import numpy as np
 import torch
 import torch.nn.functional as F
+from scipy import stats
+from scipy.optimize import brentq
 from torch import nn
 
 CLASSES = 3
@@ -50,6 +52,7 @@ class Plain:
     """ERM, and what the others share. A batch is ``x: (D, B, C, T)``, ``y: (D, B)``."""
 
     betas = (0.9, 0.999)
+    iterations = 5
 
     def __init__(self, network, hp, *, per_domain, adam, decay_from, decay, cluster=None, **options):
         self.network, self.hp, self.per_domain, self.cluster = network, hp, per_domain, cluster
@@ -112,6 +115,70 @@ class IRM(Annealed):
 class VREx(Annealed):
     def penalty(self, logits, y, risks):
         return ((risks - risks.mean()) ** 2).mean()
+
+
+class IBERM(Plain):
+    def objective(self, x, y, draws):
+        if self.iteration == self.hp["annealing"]:
+            self.optimizer = self.adam(self.network)
+        features = self.features(x)
+        risk = F.cross_entropy(self.network.classifier(torch.cat(list(features))), y.flatten())
+        spread = sum(z.var(0).mean() for z in features) / len(features)
+        return risk + (self.hp["lambda"] if self.iteration >= self.hp["annealing"] else 0) * spread
+
+
+class Fishr(Plain):
+    def setup(self):
+        self.average, self.begin = None, int(self.hp["burn_in"] * self.iterations)
+
+    def objective(self, x, y, draws):
+        if self.iteration == self.begin:
+            self.optimizer = self.adam(self.network)
+        parameters = list(self.network.classifier[-1].parameters())
+        risk, variances = 0, []
+        for z, labels in zip(self.features(x), y, strict=True):
+            each = []
+            for g, label in zip(self.network.classifier(z), labels, strict=True):
+                loss = F.cross_entropy(g[None], label[None])
+                risk = risk + loss / y.numel()
+                found = torch.autograd.grad(loss, parameters, create_graph=True)
+                each.append(torch.cat([gradient.flatten() for gradient in found]))
+            variances.append(torch.stack(each).var(0, unbiased=False))
+        new, keep = torch.stack(variances), self.hp["average"]
+        average = (1 - keep) * new + (0 if self.average is None else keep * self.average)
+        self.average = average.detach()
+        scaled = average / (1 - keep)
+        penalty = sum(((v - scaled.mean(0)) ** 2).mean() for v in scaled) / len(scaled)
+        return risk + (self.hp["lambda"] * penalty if self.iteration >= self.begin else 0)
+
+
+class EQRM(Plain):
+    def setup(self):
+        self.begin = int(self.hp["burn_in"] * self.iterations)
+
+    def objective(self, x, y, draws):
+        risks = [F.cross_entropy(g, labels) for g, labels in zip(self.logits(x), y, strict=True)]
+        if self.iteration < self.begin:
+            return sum(risks) / len(risks)
+        if self.iteration == self.begin:
+            self.lr, self.optimizer = self.hp["quantile_lr"], self.adam(self.network)
+        values = np.array([risk.item() for risk in risks])
+        slopes = [quantile_slope(values, d, self.hp["quantile"]) for d in range(len(risks))]
+        return sum(slope * risk for slope, risk in zip(slopes, risks, strict=True))
+
+
+def quantile_by_root(values, alpha):
+    """Quantile of the kernel density estimate of Gaussian-optimal bandwidth."""
+    width = 1.06 * values.std(ddof=1) * len(values) ** -0.2
+    ends = values.min() - 9 * width, values.max() + 9 * width
+    return brentq(lambda t: stats.norm.cdf(t, values, width).mean() - alpha, *ends, xtol=1e-15, rtol=1e-15)
+
+
+def quantile_slope(values, d, alpha, step=1e-4):
+    """Its derivative with respect to value d, by differences of fourth order."""
+    unit = np.eye(len(values))[d] * step
+    at = [quantile_by_root(values + k * unit, alpha) for k in (-2, -1, 1, 2)]
+    return (at[0] - 8 * at[1] + 8 * at[2] - at[3]) / (12 * step)
 
 
 class GroupDRO(Plain):
@@ -412,4 +479,7 @@ PLAIN = {
     "ours-learned": OursLearned,
     "rsc-ours-metadata": RSCOursMetadata,
     "rsc-ours-learned": RSCOursLearned,
+    "fishr": Fishr,
+    "eqrm": EQRM,
+    "ib-erm": IBERM,
 }

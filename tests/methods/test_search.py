@@ -40,8 +40,12 @@ TABLE = {
     "ours-learned": LEARNED,
     "rsc-ours-metadata": RSC | LAMBDA,
     "rsc-ours-learned": RSC | LEARNED,
+    "fishr": {"lambda": "10^U(1, 4)", "average": "U(0.9, 0.99)", "burn_in": "U(0, 1)"},
+    "eqrm": {"quantile": "U(0.5, 0.99)", "quantile_lr": "10^U(-7, -5)", "burn_in": "U(0, 1)"},
+    "ib-erm": ANNEALED,
 }
 PUBLISHED = {
+    "ib-erm": {"lambda": 100, "annealing": 500},
     "irm": {"lambda": 100, "annealing": 500},
     "vrex": {"lambda": 10, "annealing": 500},
     "groupdro": {"eta": 0.01},
@@ -70,6 +74,11 @@ SHAPES = {
     "10^U(-3, -1)": (-3, -1, math.log10),
     "10^U(-1, 1)": (-1, 1, math.log10),
     "U(0, 0.5)": (0, 0.5, float),
+    "U(0, 1)": (0, 1, float),
+    "U(0.5, 0.99)": (0.5, 0.99, float),
+    "U(0.9, 0.99)": (0.9, 0.99, float),
+    "10^U(1, 4)": (1, 4, math.log10),
+    "10^U(-7, -5)": (-7, -5, math.log10),
 }
 
 

@@ -54,7 +54,7 @@ class Adam:
 
         Parameters
         ----------
-        scale : float or 0-d Tensor
+        scale : float, or Tensor of no axis or (R, 1)
             Multiplies the learning rate.
         active : Tensor (R,) of bool, optional
             Runs that take the step; the others keep parameters and state.

@@ -14,8 +14,11 @@ from tsdg.methods.alignment import CORAL, MMD
 from tsdg.methods.base import Method
 from tsdg.methods.combined import RSCWithLearned, RSCWithMetadata
 from tsdg.methods.correlation import Correlation
+from tsdg.methods.eqrm import EQRM
 from tsdg.methods.erm import ERM
+from tsdg.methods.fishr import Fishr
 from tsdg.methods.groupdro import GroupDRO
+from tsdg.methods.ib_erm import IBERM
 from tsdg.methods.irm import IRM
 from tsdg.methods.mixup import InterdomainMixup
 from tsdg.methods.mldg import MLDG
@@ -43,6 +46,9 @@ METHODS: dict[str, type[Method]] = {
     "ours-learned": LearnedConsistency,
     "rsc-ours-metadata": RSCWithMetadata,
     "rsc-ours-learned": RSCWithLearned,
+    "fishr": Fishr,
+    "eqrm": EQRM,
+    "ib-erm": IBERM,
 }
 PLUGINS: dict[str, type[Method]] = {}  # from files and, once they are used, from installed packages
 

@@ -112,6 +112,7 @@ class Method(nn.Module):
         self.per_domain = (forward or self.forward_default) == "per_domain"
         self.clusters = clusters
         self.learning_rate, self.weight_decay = learning_rate, weight_decay
+        self.iterations = iterations
         self.decay_from, self.decay = round(decay_at * iterations), decay
         self.iteration = 0
         self.clock = torch.zeros((), device=self.device)
@@ -231,7 +232,7 @@ class Method(nn.Module):
             raise LossesError(self.title, f"{name!r} of `losses` {found}; it should be {wanted}")
 
     def rate(self) -> Tensor:
-        """Factor of the learning rate at this iteration."""
+        """Factor of the learning rate at this iteration, of all runs or ``(R, 1)``."""
         return torch.where(self.clock < self.decay_from, 1.0, self.decay)
 
     def features(self, x: Tensor) -> Tensor:

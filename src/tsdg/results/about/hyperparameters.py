@@ -24,6 +24,10 @@ WORDS = {  # a plug-in's hyperparameters have their own names
     "beta1": "first-moment decay of Adam",
     "discriminator_steps": "steps of the discriminator for one of the features",
     "gradient_penalty": "weight of the gradient penalty",
+    "average": "weight of the past in the moving average",
+    "quantile": "quantile of the risks",
+    "quantile_lr": "learning rate on the quantile",
+    "burn_in": "share of the iterations without it",
     "xi": "ξ of the radial basis function",
 }
 CAPTION = (

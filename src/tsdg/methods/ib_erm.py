@@ -1,0 +1,31 @@
+"""Information bottleneck: features that vary no more than the classes need."""
+
+import torch
+
+from tsdg.methods.base import Losses, Method, cross_entropy
+from tsdg.methods.search import Distribution
+
+
+class IBERM(Method):
+    """Cross-entropy plus the variance of each feature within a domain, averaged over features and domains.
+
+    The variance weighs nothing before the iteration ``annealing``, when Adam starts anew.
+    """
+
+    title = "IB-ERM"
+    citation = (
+        "Ahuja et al., Invariance Principle Meets Information Bottleneck for Out-of-Distribution "
+        "Generalization, NeurIPS 2021"
+    )
+    search = {
+        "lambda": Distribution(100, "power", (-1, 5)),
+        "annealing": Distribution(500, "floor_power", (0, 4)),
+    }
+
+    def losses(self, x, y, draws) -> Losses:
+        z = self.features(x)
+        risk = cross_entropy(self.classify(z), y).mean(-1)
+        penalty = z.var(2).mean((1, 2))
+        weight = torch.where(self.clock < self.hparams["annealing"], 0.0, self.hparams["lambda"])
+        self.optimizer.reset(self.clock == self.hparams["annealing"])
+        return {"loss": risk + weight * penalty, "cross_entropy": risk, "penalty": penalty}
