@@ -54,6 +54,47 @@ def test_a_run_draws_alone_what_it_draws_in_a_pack(counting):
     assert not torch.equal(starts[:, 1], starts[:, 2])  # another seed
 
 
+def some_of(dataset, targets, domains, augmentation=None, iterations=130):
+    """Batches of so many domains for runs whose seeds are 0, 1, ..."""
+    parts = [sources(dataset, target, seed) for seed, target in enumerate(targets)]
+    return list(
+        minibatches(
+            Windows(dataset), parts, range(len(parts)),
+            iterations=iterations, batch_size=7, augmentation=augmentation, domains=domains,
+        )
+    )  # fmt: skip
+
+
+def test_domains_that_are_drawn_have_the_windows_that_they_would_have_among_all(counting):
+    every, some = (some_of(counting, "CA", domains) for domains in (3, 2))
+    for (x, y), (x_some, y_some, present) in zip(every, some, strict=True):
+        for r in range(2):
+            assert torch.equal(x[r, present[r]], x_some[r])
+            assert torch.equal(y[r, present[r]], y_some[r])
+
+
+def test_domains_are_drawn_alike_often_by_each_run_alone(counting):
+    places = torch.stack([present for _, _, present in some_of(counting, "CA", 2)])
+    assert places.shape == (130, 2, 2)
+    assert (places[..., 0] < places[..., 1]).all()
+    for r in range(2):
+        counts = places[:, r].flatten().bincount(minlength=3)
+        assert (counts - 130 * 2 / 3).abs().max() < 25
+    assert not torch.equal(places[:, 0], places[:, 1])  # another seed
+    alone = torch.stack([present for _, _, present in some_of(counting, "C", 2)])
+    assert torch.equal(alone[:, 0], places[:, 0])
+
+
+def test_domains_that_are_drawn_are_augmented_as_they_would_be_among_all(counting):
+    def drawn(domains):
+        functions = ["mean_shift", "scaling"]
+        augmentation = Augmentation([0], [["B", "C", "D"]], functions=functions, scale=(0.5, 2))
+        return some_of(counting, "A", domains, augmentation, 30)
+
+    for (x, _), (x_some, _, present) in zip(drawn(None), drawn(2), strict=True):
+        assert torch.equal(x[0, present[0]], x_some[0])
+
+
 def test_a_domains_batches_do_not_depend_on_the_target(counting):
     with_d, with_b = (batches(counting, [(target, 4)])[0][:, 0] for target in "DB")
     assert torch.equal(with_d[:, 0], with_b[:, 0])  # A

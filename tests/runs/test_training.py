@@ -383,3 +383,34 @@ def test_a_group_is_held_out_as_a_whole_and_told_by_domain(tiny, params, variant
     right = sum(scores["n"] * scores["accuracy"] for scores in by_domain.values())
     assert right == pytest.approx(target["n"] * target["accuracy"])
     assert "domains" not in one(tiny, params, variant)["checkpoints"][-1]["target"]
+
+
+def test_some_domains_an_iteration_are_alone_as_in_a_pack_and_change_nothing_where_they_are_all(tiny, params):
+    def records(variant, **more):
+        runs = [run(variant, target, seed) for target, seed in (("A", 0), ("D", 1))]
+        return packed(tiny, runs, config(params, variant) | more, [HPARAMS[variant]] * 2)[0]
+
+    def numbers(record):
+        return record["losses"], record["checkpoints"]
+
+    whole = records("ours-learned")
+    assert list(map(numbers, whole)) == list(map(numbers, records("ours-learned", domains_per_batch=3)))
+    some = records("ours-learned", domains_per_batch=2)
+    assert all(numbers(a) != numbers(b) for a, b in zip(whole, some, strict=True))
+    for record, (target, seed) in zip(some, (("A", 0), ("D", 1)), strict=True):
+        typed(plain(record))
+        assert len(record["checkpoints"][-1]["validation"]) == 3
+        alone = one(tiny, params, "ours-learned", target, seed, domains_per_batch=2)
+        alike(lasting(plain(record)), lasting(plain(alone)), 1e-4)
+
+
+def test_some_domains_are_a_setting_of_the_data_set_or_of_all(params):
+    plain_config = config(params, "erm")
+    assert "domains_per_batch" not in plain_config
+    params["training"]["domains_per_batch"] = 2
+    assert config(params, "erm")["domains_per_batch"] == 2
+    params["datasets"]["tiny"]["domains_per_batch"] = 3
+    assert config(params, "erm") == plain_config | {"domains_per_batch": 3}
+    params["datasets"]["tiny"]["domains_per_batch"] = 1
+    with pytest.raises(InputError, match=r"domains_per_batch: 1: variant ours-learned learns from 2 domains"):
+        Study(params)

@@ -132,6 +132,6 @@ def test_ours_regularizes_the_given_pair(toy_study):
     run = Run("toy", "ours", "D", 0, "fixed")
     method = toy._method(run, toy_study.config("toy", "ours"), toy_study.hparams(run))
     torch.testing.assert_close(
-        method.pair_weights[0], torch.tensor([[0.25, 0.25, 0], [0.25, 0.25, 0], [0, 0, 0.5]])
+        method.weights(None, None, {})[0], torch.tensor([[0.25, 0.25, 0], [0.25, 0.25, 0], [0, 0, 0.5]])
     )
     assert method.hparams["lambda"].tolist() == [1]

@@ -23,6 +23,7 @@ class DANN(Method):
 
     title = "DANN-DG"
     citation = "Ganin et al., Domain-Adversarial Training of Neural Networks, JMLR 2016"
+    some_domains = True
     search = {
         "lambda": Distribution(1.0, "power", (-2, 2)),
         "discriminator_lr": Distribution(5e-5, "power", (-5, -3.5)),
@@ -65,7 +66,8 @@ class DANN(Method):
         risk = cross_entropy(self.classify(z), y).mean(-1)
         labels = y.flatten(1)
         seen = self.discriminator_input(z.flatten(1, 2), labels)
-        domains = torch.arange(self.domains, device=y.device).view(1, -1, 1).expand_as(y).flatten(1)
+        every = torch.arange(self.domains, device=y.device).expand(self.runs, -1)
+        domains = self.of_batch(every, draws).unsqueeze(-1).expand_as(y).flatten(1)
         each = sample_cross_entropy(self.discriminator(seen), domains)
         (gradient,) = torch.autograd.grad(each.sum(), seen, create_graph=True)
         roughness = gradient.square().sum(-1).mean(-1)

@@ -50,12 +50,13 @@ class Alignment(Method):
     """Mean risk plus lambda times the mean discrepancy over pairs of source domains."""
 
     forward_default = "per_domain"
+    some_domains = True
     search = {"lambda": Distribution(0.01, "power", (-3, -1))}
 
     def setup(self) -> None:
-        if self.domains < 2:
+        if self.in_batch < 2:
             raise InputError(
-                f"{self.title} aligns pairs of source domains: it needs two or more, not {self.domains}"
+                f"{self.title} aligns pairs of source domains: it needs two or more, not {self.in_batch}"
             )
 
     def discrepancy(self, z: Tensor) -> Tensor:
@@ -65,7 +66,7 @@ class Alignment(Method):
     def losses(self, x, y, draws) -> Losses:
         z = self.features(x)
         risk = cross_entropy(self.classify(z), y).mean(-1)
-        first, second = torch.triu_indices(self.domains, self.domains, offset=1, device=z.device)
+        first, second = torch.triu_indices(self.in_batch, self.in_batch, offset=1, device=z.device)
         penalty = self.discrepancy(z)[:, first, second].mean(-1)
         return {"loss": risk + self.hparams["lambda"] * penalty, "cross_entropy": risk, "penalty": penalty}
 

@@ -13,6 +13,8 @@ class AnnealedPenalty(Method):
     Adam starts anew at that iteration, as the gradient's size jumps.
     """
 
+    some_domains = True
+
     def penalty(self, logits: Tensor, y: Tensor, risks: Tensor) -> Tensor:
         """Penalty ``(R,)`` from logits ``(R, D, B, K)``, labels and the risks ``(R, D)``."""
         raise NotImplementedError

@@ -12,6 +12,7 @@ from torch.nn import functional as F
 from tsdg.errors import InputError
 from tsdg.learning.networks import Network
 from tsdg.learning.optimizer import Adam
+from tsdg.methods.pairs import put_domains, take_domains
 from tsdg.methods.search import Distribution
 from tsdg.streams import numpy_stream
 
@@ -61,6 +62,8 @@ class Method(nn.Module):
     clusters : Tensor (R, D) of int, optional
         Cluster of each source domain, for methods that use metadata.
     learning_rate, weight_decay, decay_at, decay : float
+    domains_per_batch : int, optional
+        Source domains of a batch, where not all are in it.
 
     Attributes
     ----------
@@ -68,6 +71,9 @@ class Method(nn.Module):
         For tables alone.
     least_sources : int
         Source domains that it takes at least: 1 of a method that compares none.
+    some_domains : bool
+        Whether a batch may have some of the source domains alone: what the method keeps by domain goes by
+        `of_batch` then.
     stream : str
         Name of the streams of the method's own random choices: another name gives others.
     """
@@ -81,6 +87,7 @@ class Method(nn.Module):
     embeds_domain: ClassVar[bool] = False
     uses_clusters: ClassVar[bool] = False
     least_sources: ClassVar[int] = 2
+    some_domains: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -97,10 +104,12 @@ class Method(nn.Module):
         weight_decay: float = 5e-5,
         decay_at: float = 0.8,
         decay: float = 0.1,
+        domains_per_batch: int | None = None,
     ):
         super().__init__()
         self.network = network
         self.domains, self.classes = domains, classes
+        self.in_batch = min(domains, domains_per_batch or domains)
         first = next(network.parameters())
         self.runs, self.device, self.dtype = first.shape[0], first.device, first.dtype
         if missing := set(self.search) - set(hparams):
@@ -149,7 +158,13 @@ class Method(nn.Module):
         """
         raise NotImplementedError
 
-    def update(self, x: Tensor, y: Tensor, draws: Mapping[str, Tensor] | None = None) -> Losses:
+    def update(
+        self,
+        x: Tensor,
+        y: Tensor,
+        draws: Mapping[str, Tensor] | None = None,
+        present: Tensor | None = None,
+    ) -> Losses:
         """One iteration on a batch.
 
         Parameters
@@ -158,6 +173,9 @@ class Method(nn.Module):
         y : (R, D, B) of int64
         draws : mapping, optional
             Takes the place of the method's own `draws`.
+        present : (R, d) of int64, optional
+            Places of the domains of the batch among the D sources, where x and y have but d. The method finds
+            them in ``draws["present"]``.
 
         Returns
         -------
@@ -171,7 +189,10 @@ class Method(nn.Module):
             this class.
         """
         self.train()
-        losses = self.perform(x, y, self.draws(x.shape[2]) if draws is None else draws)
+        drawn = self.draws(x.shape[2]) if draws is None else draws
+        if present is not None:
+            drawn = {**drawn, "present": present}
+        losses = self.perform(x, y, drawn)
         self._check(losses)
         self.observe()
         self.iteration += 1
@@ -237,8 +258,18 @@ class Method(nn.Module):
 
     def features(self, x: Tensor) -> Tensor:
         """Features of a batch by domain, ``(R, D, B, C, T) -> (R, D, B, F)``, in training."""
-        groups = self.domains if self.per_domain else 1
+        groups = x.shape[1] if self.per_domain else 1
         return self.network.featurizer(x.flatten(1, 2), groups).unflatten(1, x.shape[1:3])
+
+    @staticmethod
+    def of_batch(values: Tensor, draws: Mapping[str, Tensor]) -> Tensor:
+        """Of values by source domain, ``(R, D, ...)``, those of the domains in the batch."""
+        return take_domains(values, draws["present"]) if "present" in draws else values
+
+    @staticmethod
+    def with_batch(values: Tensor, new: Tensor, draws: Mapping[str, Tensor]) -> Tensor:
+        """Values by source domain, ``(R, D, ...)``, with others of the domains in the batch."""
+        return put_domains(values, draws["present"], new) if "present" in draws else new
 
     def classify(self, z: Tensor) -> Tensor:
         """Logits of features, ``(R, D, B, F) -> (R, D, B, K)``."""

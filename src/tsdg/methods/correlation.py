@@ -12,6 +12,7 @@ class Correlation(Method):
 
     title = "Correlation"
     citation = "Arpit et al., Predicting with High Correlation Features, 2019"
+    some_domains = True
     search = {"lambda": Distribution(1e-5, "choice", (1e-5,))}
 
     def losses(self, x, y, draws) -> Losses:

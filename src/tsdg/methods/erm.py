@@ -9,6 +9,7 @@ class ERM(Method):
     title = "ERM"
     citation = "Vapnik, Statistical Learning Theory, 1998"
     least_sources = 1
+    some_domains = True
 
     def losses(self, x, y, draws) -> Losses:
         risks = cross_entropy(self.classify(self.features(x)), y)

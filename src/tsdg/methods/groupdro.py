@@ -12,6 +12,7 @@ class GroupDRO(Method):
     title = "GroupDRO"
     citation = "Sagawa et al., Distributionally Robust Neural Networks for Group Shifts, ICLR 2020"
     forward_default = "per_domain"
+    some_domains = True
     search = {"eta": Distribution(0.01, "power", (-3, -1))}
 
     def setup(self) -> None:
@@ -19,6 +20,10 @@ class GroupDRO(Method):
 
     def losses(self, x, y, draws) -> Losses:
         risks = cross_entropy(self.classify(self.features(x)), y)
-        q = self.q * torch.exp(self.hparams["eta"].unsqueeze(1) * risks.detach())
+        growth = torch.exp(self.hparams["eta"].unsqueeze(1) * risks.detach())
+        q = self.with_batch(self.q, self.of_batch(self.q, draws) * growth, draws)
         self.q.copy_(q / q.sum(1, keepdim=True))
-        return {"loss": (self.q * risks).sum(-1), "cross_entropy": risks.detach().mean(-1)}
+        return {
+            "loss": (self.of_batch(self.q, draws) * risks).sum(-1),
+            "cross_entropy": risks.detach().mean(-1),
+        }

@@ -15,15 +15,16 @@ class InterdomainMixup(Method):
     citation = "Yan et al., Improve Unsupervised Domain Adaptation with Mixup Training, 2020"
     stream = "Interdomain Mixup"
     forward_default = "per_domain"
+    some_domains = True
     search = {"alpha": Distribution(0.2, "power", (-1, 1))}
 
     def draws(self, batch):
         alphas = self.hparams["alpha"].tolist()
         mixing = np.stack(
-            [s.beta(a, a, size=self.domains) for s, a in zip(self.streams, alphas, strict=True)]
+            [s.beta(a, a, size=self.in_batch) for s, a in zip(self.streams, alphas, strict=True)]
         )
         return {
-            "pairs": random_cycle(self.streams, self.domains).to(self.device),
+            "pairs": random_cycle(self.streams, self.in_batch).to(self.device),
             "mixing": torch.from_numpy(mixing).to(self.device, self.dtype),
         }
 

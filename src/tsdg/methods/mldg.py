@@ -26,10 +26,11 @@ class MLDG(Method):
     citation = "Li et al., Learning to Generalize: Meta-Learning for Domain Generalization, AAAI 2018"
     stream = "MLDG"
     forward_default = "per_domain"
+    some_domains = True
     search = {"beta": Distribution(1.0, "power", (-1, 1))}
 
     def draws(self, batch):
-        return {"pairs": random_cycle(self.streams, self.domains).to(self.device)}
+        return {"pairs": random_cycle(self.streams, self.in_batch).to(self.device)}
 
     def losses(self, x, y, draws) -> Losses:
         raise NotImplementedError("MLDG has no single objective: its gradient is composed in `step`")
@@ -55,12 +56,12 @@ class MLDG(Method):
                 sum_ += a + beta.view(-1, *[1] * (b.dim() - 1)) * b
             objective += inner.detach() + beta * outer.detach()
         for parameter, gradient in zip(parameters, total, strict=True):
-            parameter.grad = gradient / self.domains
+            parameter.grad = gradient / self.in_batch
         if not self.per_domain:
             with torch.no_grad():
                 self.network.featurizer(x.flatten(1, 2))
         self.optimizer.step(scale=self.rate())
-        return {"loss": objective / self.domains}
+        return {"loss": objective / self.in_batch}
 
     @staticmethod
     def _risk(network: nn.Module, x, y):

@@ -21,6 +21,7 @@ class MTL(Method):
     citation = "Blanchard et al., Domain Generalization by Marginal Transfer Learning, JMLR 2021"
     stream = "MTL"
     forward_default = "per_domain"
+    some_domains = True
     search = {"a": Distribution(0.99, "choice", (0.5, 0.9, 0.99, 1.0))}
     options = {"embedding": ("noise", "average")}
     embeds_domain = True
@@ -38,7 +39,7 @@ class MTL(Method):
         return torch.from_numpy(values).to(self.device, self.dtype)
 
     def draws(self, batch):
-        return {"noise": self._normal((self.domains, batch, self.network.features))} if self.noisy else {}
+        return {"noise": self._normal((self.in_batch, batch, self.network.features))} if self.noisy else {}
 
     def losses(self, x, y, draws) -> Losses:
         z = self.features(x)
@@ -46,8 +47,8 @@ class MTL(Method):
             beside = draws["noise"]
         else:
             a = self.hparams["a"].view(-1, 1, 1)
-            embeddings = a * z.mean(2) + (1 - a) * self.embeddings
-            self.embeddings.copy_(embeddings.detach())
+            embeddings = a * z.mean(2) + (1 - a) * self.of_batch(self.embeddings, draws)
+            self.embeddings.copy_(self.with_batch(self.embeddings, embeddings.detach(), draws))
             beside = embeddings.unsqueeze(2).expand_as(z)
         risks = cross_entropy(self.classify(torch.cat([z, beside], -1)), y)
         return {"loss": risks.sum(-1), "cross_entropy": risks.detach().mean(-1)}

@@ -1,4 +1,4 @@
-"""Pairs of source domains along a random cycle, as Interdomain Mixup and MLDG take them."""
+"""Some source domains, and pairs along a random cycle, as Interdomain Mixup and MLDG take them."""
 
 from collections.abc import Sequence
 
@@ -22,3 +22,9 @@ def take_domains(values: Tensor, index: Tensor) -> Tensor:
     """Domains of ``(R, D, ...)`` by an index ``(R, P)`` of each run: ``(R, P, ...)``."""
     runs = torch.arange(len(values), device=values.device).unsqueeze(1)
     return values[runs, index]
+
+
+def put_domains(values: Tensor, index: Tensor, new: Tensor) -> Tensor:
+    """A copy of ``(R, D, ...)`` with others ``(R, P, ...)`` at an index ``(R, P)`` of each run."""
+    runs = torch.arange(len(values), device=values.device).unsqueeze(1)
+    return values.index_put((runs, index), new)

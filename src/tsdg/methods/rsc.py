@@ -27,6 +27,7 @@ class RSC(Method):
     title = "RSC"
     citation = "Huang et al., Self-Challenging Improves Cross-Domain Generalization, ECCV 2020"
     least_sources = 1
+    some_domains = True
     search = {
         "p": Distribution(1 / 3, "uniform", (0, 0.5)),
         "b": Distribution(1 / 3, "uniform", (0, 0.5)),

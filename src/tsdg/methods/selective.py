@@ -36,6 +36,7 @@ class SelectiveConsistency(Method):
     """
 
     citation = CITATION
+    some_domains = True
     search = {"lambda": Distribution(0.01, "power", (-3, -1))}
     options = {"regularize": ("logits", "features", "soft_labels"), "kernel": ("linear", "gaussian")}
 
@@ -106,19 +107,18 @@ class MetadataConsistency(SelectiveConsistency):
                 "Ours (metadata) needs to know which domains belong together: give the data set `clusters` "
                 "(a metadata field such as [location], or lists of domains) in params.yaml"
             )
-        clusters = self.clusters.to(self.device).expand(self.runs, self.domains)
-        self.pair_weights = metadata_weights(clusters).to(self.dtype)
-        self.same = same_cluster(clusters).to(self.dtype)
+        self.cluster = self.clusters.to(self.device).expand(self.runs, self.domains)
 
     def weights(self, logits, labels, draws):
-        return self.pair_weights
+        return metadata_weights(self.of_batch(self.cluster, draws)).to(self.dtype)
 
     def inconsistency(self, values, logits, labels, draws):
         distance = DISTANCES[self.distance]
+        same = same_cluster(self.of_batch(self.cluster, draws)).to(self.dtype)
         if self.level == "sample":
-            return sample_consistency(values, labels, self.same, self.classes, distance)
+            return sample_consistency(values, labels, same, self.classes, distance)
         if self.distance != "l2":
-            return domain_consistency(values, labels, self.same, self.classes, distance)
+            return domain_consistency(values, labels, same, self.classes, distance)
         return super().inconsistency(values, logits, labels, draws)  # the same, where no class is missing
 
 
@@ -175,8 +175,8 @@ class LearnedConsistency(SelectiveConsistency):
     @torch.no_grad()
     def weights(self, logits, labels, draws):
         sums, counts = class_sums(logits, labels, self.classes)
-        self.sums += sums
-        self.counts += counts
+        for total, new in ((self.sums, sums), (self.counts, counts)):
+            total.copy_(self.with_batch(total, self.of_batch(total, draws) + new, draws))
         if self.refreshes():
             means = centroids(self.sums, self.counts)
             neighbours = draws["neighbours"] if self.neighbour == "random" else nearest_neighbours(means)
@@ -184,7 +184,8 @@ class LearnedConsistency(SelectiveConsistency):
             self.pair_weights.copy_(neighbour_weights(means, neighbours, self.hparams["xi"], self.rbf))
             self.sums.zero_()
             self.counts.zero_()
-        return self.pair_weights
+        rows = self.of_batch(self.pair_weights, draws)
+        return self.of_batch(rows.transpose(1, 2), draws).transpose(1, 2)
 
     def phase(self):
         return self.refreshes()

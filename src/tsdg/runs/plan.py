@@ -210,9 +210,9 @@ def _iteration(study: Study, folder: Path, runs: Sequence[Run], device: torch.de
     )  # fmt: skip
     update, clock, seen = trainer.method.update, list[float](), 0
 
-    def timed(x: torch.Tensor, y: torch.Tensor) -> Any:
+    def timed(*batch: Any) -> Any:
         nonlocal seen
-        losses = update(x, y)
+        losses = update(*batch)
         seen += 1
         if seen % block == 0:
             if on_gpu:

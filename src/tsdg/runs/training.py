@@ -244,6 +244,7 @@ class Trainer:
             weight_decay=config["weight_decay"],
             decay_at=config["decay_at"],
             decay=config["decay"],
+            domains_per_batch=config.get("domains_per_batch"),
             **config["options"],
         )
 
@@ -283,9 +284,10 @@ class Trainer:
         batches = minibatches(
             self.windows, self.sources, self.seeds,
             iterations=iterations, batch_size=self.config["batch_size"], augmentation=self.augmentation,
+            domains=self.config.get("domains_per_batch"),
         )  # fmt: skip
-        for iteration, (x, y) in enumerate(batches, start=1):
-            log.add(iteration, self.method.update(x, y))
+        for iteration, (x, y, *present) in enumerate(batches, start=1):
+            log.add(iteration, self.method.update(x, y, None, *present))
             if iteration % LOG_EVERY == 0 or iteration == iterations:
                 progress.advance((iteration - log.last) * runs)
                 log.close(iteration)

@@ -54,6 +54,7 @@ def of_network(variant: str, row: Tree, dataset: str, data: Tree, training: Tree
         **network(data, row),
         **_data(data),
         **training,
+        **{key: data[key] for key in ("domains_per_batch",) if key in data},
     }
 
 

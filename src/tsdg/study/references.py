@@ -142,7 +142,7 @@ def _table(study: Study, name: str) -> None:
         if "paper" in panel:
             _paper(study, f"{place}.paper", panel["dataset"], panel["paper"])
         for row in entry["rows"]:
-            study.config(panel["dataset"], row)
+            _check_batch(row, study.config(panel["dataset"], row))
     if study.selection(name) == LEFT_OUT:
         with _at(f"{where}.selection"):
             _folds(study, name)
@@ -154,6 +154,23 @@ def _table(study: Study, name: str) -> None:
             raise InputError(
                 f"{where}.labels: {seen[label]} and {row} are both called {label!r}; name them apart"
             )
+
+
+def _check_batch(row: str, settings: Tree) -> None:
+    """Raise `InputError` unless a row can learn from as many domains at once as it is given."""
+    count = settings.get("domains_per_batch")
+    if count is None:
+        return
+    method = methods.get(settings["method"])
+    if not method.some_domains:
+        raise InputError(
+            f"domains_per_batch: variant {row} learns from all source domains at once, since "
+            f"{settings['method']} does not say `some_domains`; leave one of the two out"
+        )
+    if count < method.least_sources:
+        raise InputError(
+            f"domains_per_batch: {count}: variant {row} learns from {method.least_sources} domains or more"
+        )
 
 
 def _targets(study: Study, where: str, panel: Tree, rows: Sequence[str]) -> None:
