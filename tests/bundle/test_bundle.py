@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.io
 import torch
 
 import tiny_study
@@ -252,6 +253,25 @@ def test_windows_and_votes(bundle, tiny, tmp_path):
         share = (windows.loc[windows["recording"] == vote.recording, "class"] == vote[2]).mean()
         assert vote.share == share >= 0.5
         assert vote.windows == 29
+
+
+def test_any_kind_of_file_is_classified_by_its_names_and_rate(bundle, tiny, tmp_path):
+    expected = predict(bundle, write_csv(recordings(tiny), tmp_path / "new.csv"))[0]
+    (tmp_path / "new").mkdir()
+    for name, table in recordings(tiny).groupby("recording"):
+        signals = {f"{name}_{channel}": table[[channel]].to_numpy() for channel in "xy"}
+        scipy.io.savemat(tmp_path / "new" / f"machine_{name}.mat", signals | {"sr": 50.0})
+    bundle.card |= {"channels": ["*_x", "*_y"], "columns": {"recording": "recording", "rate": "sr"}}
+    bundle.card["sampling_rate"] = 50
+    found = predict(bundle, tmp_path / "new", files="machine_{recording}.mat")[0]
+    pd.testing.assert_frame_equal(found.drop(columns="seconds"), expected)
+    with pytest.raises(InputError, match="has a rate of 25 Hz, and the model takes 50 Hz"):
+        predict(bundle, tmp_path / "new", files="machine_{recording}.mat", sampling_rate=25)
+
+
+def write_csv(table, path):
+    table.to_csv(path, index=False)
+    return path
 
 
 @pytest.mark.parametrize(

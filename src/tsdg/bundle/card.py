@@ -94,13 +94,17 @@ def _identity(study: Study, choice: Choice, config: Mapping[str, Any]) -> dict[s
 def _interface(data: WindowedDataset, config: Mapping[str, Any], model: Model | None) -> dict[str, Any]:
     """What the model takes and gives."""
     card = data.card
+    options = card.get("options", {})
+    columns = {key: options.get(key) for key in ("recording", "time")}
+    if isinstance(options.get("sampling_rate"), str):
+        columns["rate"] = options["sampling_rate"]
     return {
         "classes": data.classes,
         "channels": card["channels"],
         "sampling_rate": card.get("sampling_rate"),
         "resample": card.get("resample"),
         "order": card.get("order"),
-        "columns": {key: card.get("options", {}).get(key) for key in ("recording", "time")},
+        "columns": columns,
         "window": {"short": "drop"} | card["window"],
         "input": "float32 (N, C, T): windows, channels in this order, time steps; as in the recordings",
         "output": "float32 (N, K): logits; softmax gives probabilities",

@@ -79,7 +79,8 @@ def predict(
     """
     card = bundle.card
     rate, rate_column = (None, sampling_rate) if isinstance(sampling_rate, str) else (sampling_rate, None)
-    asked = [*card["channels"], *card.get("columns", {}).values(), recording, time, rate_column]
+    speed = order or (card.get("order") or {}).get("column")
+    asked = [*card["channels"], *card.get("columns", {}).values(), recording, time, rate_column, speed]
     source = open_source(path, separator=separator, axes=axes, files=files, columns=asked)
     if rows is None and card["window"].get("cut") and not set(card["channels"]) <= set(source.names):
         rows = "windows"
@@ -91,6 +92,8 @@ def predict(
                 f"{', '.join(source.names)}"
             )
     known = {key: name for key, name in card.get("columns", {}).items() if name in source.names}
+    if sampling_rate is None and time is None:
+        rate_column = known.get("rate")
     columns = source.columns(
         channels=card["channels"],
         label=None,

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from tsdg.data.own.reading import check_within
 from tsdg.data.own.recordings import FILE
 from tsdg.errors import InputError
 
@@ -47,6 +48,7 @@ def read_names(path: Path, pattern: str) -> tuple[pd.DataFrame, list[str]]:
                 f"{path}: files: {name} is {one}, or {two}; make the pattern {pattern!r} plain, such as by "
                 "{field:d} for a field of digits"
             )
+        check_within(path, path / name)
         rows.append({FILE: name} | fields)
     if not rows:
         raise InputError(

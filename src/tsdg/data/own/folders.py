@@ -86,8 +86,9 @@ def shown(table: pd.DataFrame) -> list[str]:
     lines += [f"... {len(table)} in all"] if len(table) > _ROWS else []
     for name in table.columns.drop(FILE):
         counts = table[name].value_counts(sort=False)
-        values = [f"{value or '(empty)'} {count}" for value, count in counts.items()]
-        lines.append(f"{name}: " + (f"{len(values)} values" if len(values) > _VALUES else ", ".join(values)))
+        values = ", ".join(f"{value or '(empty)'} {count}" for value, count in counts.items())
+        few = len(counts) <= _VALUES and counts.max() > 1
+        lines.append(f"{name}: {values if few else f'{len(counts)} values'}")
     return lines
 
 

@@ -81,11 +81,14 @@ class View:
 
 
 def _walk(h5py: Any, group: Any, prefix: str = "") -> Iterator[tuple[str, Array]]:
-    """The data sets of numbers and texts, by path."""
-    for name, item in group.items():
+    """The data sets of numbers and texts, by path; links are not followed."""
+    for name in group:
+        if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+            continue
+        item = group[name]
         if isinstance(item, h5py.Group):
             yield from _walk(h5py, item, f"{prefix}{name}/")
-        elif item.shape is None or not item.size:
+        elif item.shape is None or not item.size or item.external:
             continue
         elif h5py.check_string_dtype(item.dtype) is not None:
             yield prefix + name, View(item, text=True)
@@ -131,9 +134,9 @@ def _attributes(item: Any) -> dict[str, object]:
 
 def _matlab(h5py: Any, group: Any, prefix: str = "") -> Iterator[tuple[str, Array]]:
     """The variables of MATLAB 7.3, those of structs and cells too."""
-    for name, item in group.items():
-        if not name.startswith("#"):
-            yield from _matlab_item(h5py, f"{prefix}{name}", item)
+    for name in group:
+        if not name.startswith("#") and isinstance(group.get(name, getlink=True), h5py.HardLink):
+            yield from _matlab_item(h5py, f"{prefix}{name}", group[name])
 
 
 def _matlab_item(h5py: Any, name: str, item: Any) -> Iterator[tuple[str, Array]]:

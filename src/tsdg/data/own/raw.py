@@ -109,7 +109,7 @@ def open_source(
         source = open_folder(path, table, [], open_file, progress)
         there = {file.relative_to(path).as_posix() for file in source.files}
         others = [name for name in others if name not in there]
-        rest = f"; {len(others)} do not, such as {', '.join(others[:3])}" if others else ""
+        rest = f"; {len(others)} not, such as {', '.join(others[:3])}" if others else ""
         source.header.insert(0, f"{path}: {len(table)} files match {files}{rest}")
         return source
     if path.is_dir():

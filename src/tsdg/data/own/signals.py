@@ -7,7 +7,7 @@ import numpy as np
 import scipy.io.wavfile
 
 from tsdg.data.own.arrays import some
-from tsdg.data.own.reading import library, refused
+from tsdg.data.own.reading import check_within, library, refused
 from tsdg.data.own.recordings import Block, Columns, Progress, Source
 from tsdg.errors import InputError
 
@@ -69,6 +69,7 @@ def open_wfdb(path: Path, progress: Progress) -> Source:
         raise InputError(f"{path}: holds no signal, or does not say how long it is")
     files = [path, *companions(path)]
     for file in files:
+        check_within(path.parent, file)
         if not file.is_file():
             raise InputError(f"{path}: names {file.name}, which is not in {path.parent}")
 
