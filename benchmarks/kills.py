@@ -36,6 +36,7 @@ from tsdg.errors import InputError  # noqa: E402
 
 # Parts of the kills, more of what takes less time.
 KINDS = {"train": 0.5, "prepare": 0.26, "snakemake alone": 0.11, "snakemake and its jobs": 0.1, "dvc": 0.03}
+SHARE = 0.7  # of the time undisturbed, in which a kill comes
 LONGEST = 8  # kills of a round, after which it may end
 FAULTS = ("lost", "damaged", "trained twice", "wrong", "stuck")
 LENGTHS, STRIDES = (12, 18), (2000, 3000)  # of the settings that rounds change between
@@ -151,11 +152,11 @@ class Folder:
         done = 0
         ledger: dict[str, set[bytes]] = {}
         together = False  # whether two were at work at once
-        longest = self.seconds.get(kind, self.seconds["snakemake alone"])
         while True:
             self.unlock()
+            begun = time.monotonic()
             process = self.start(kind)
-            wait = self.dice.uniform(0, 1.1 * longest)
+            wait = self.dice.uniform(0, self.seconds.get(kind, self.seconds["snakemake alone"]) * SHARE)
             if done >= kills or time.monotonic() > deadline:
                 wait = 600.0
             try:
@@ -176,6 +177,8 @@ class Folder:
             self.check(kind, ledger, together)
             self.check_end(kind)
             self.counts[kind, "rounds"] += 1
+            if done == 0:
+                self.seconds[kind] = time.monotonic() - begun
             return done
 
     def other_settings(self, kind: str) -> None:
@@ -311,7 +314,8 @@ def main() -> int:
             kind = min(KINDS, key=lambda kind: folder.counts[kind, "kills"] / KINDS[kind])
             most = min(folder.dice.randint(1, LONGEST), options.kills - kills)
             kills += folder.round(kind, most, deadline)
-            print(f"{kills} kills, after {kind}", flush=True)
+            faults = sum(folder.counts[kind, fault] for kind in KINDS for fault in FAULTS)
+            print(f"{kills} kills, {faults} faults, after {kind}", flush=True)
     columns = ("kills", "rounds", *FAULTS, "trained by two at once")
     print(f"\n{'':24}" + "".join(f"{column:>24}" for column in columns))
     for kind in KINDS:

@@ -43,7 +43,7 @@ class Project:
         path.write_text(yaml.safe_dump(params, sort_keys=False))
 
     def results(self) -> dict[str, bytes]:
-        files = (path for path in self.folder.glob("results/*/**/*") if path.is_file())
+        files = (path for path in self.folder.glob("results/*/**/[!.]*") if path.is_file())
         kept = ("data", "runs", "selected", "tables", "figures")
         return {
             name: path.read_bytes()
