@@ -477,6 +477,18 @@ def test_a_unit_and_gaps_may_be_given_to_predict_and_are_said(bundle, tmp_path, 
     assert len(pd.read_csv(tmp_path / "new_classes.csv")) > len(apart)
 
 
+def test_a_model_of_joined_sensors_takes_the_files_anew(bundle, tmp_path):
+    bundle.card |= {"sampling_rate": 10.0, "resample": 10.0, "channels": ["x", "watch.x"]}
+    for name, rate in (("phone", 20), ("watch", 15)):
+        time = np.arange(6 * rate) / rate
+        table = pd.DataFrame({"recording": "a", "time": time, "x": np.sin(time)})
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    with pytest.raises(InputError, match=r"needs channel 'watch\.x'"):
+        predict(bundle, tmp_path / "phone.csv")
+    windows, _ = predict(bundle, tmp_path / "phone.csv", join=[tmp_path / "watch.csv"])
+    assert len(windows) == 9  # of 12 steps, 6 apart, in 60
+
+
 def test_a_model_of_orders_follows_the_shaft(bundle, tmp_path):
     """At twice the speed, the same vibration is the same windows."""
     bundle.card |= {"sampling_rate": 16, "order": {"column": "rpm", "unit": "rpm", "per_revolution": 16}}

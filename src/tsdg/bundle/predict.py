@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,7 @@ import torch
 
 from tsdg.bundle.model import Bundle
 from tsdg.data.own.cut import CutSource, settled
+from tsdg.data.own.join import joined
 from tsdg.data.own.order import Order
 from tsdg.data.own.raw import open_source
 from tsdg.data.own.recordings import Columns, Recording, Source
@@ -39,6 +40,7 @@ def predict(
     ties: str = "spread",
     gap: float = GAP,
     order: str | None = None,
+    join: Sequence[str | Path] | None = None,
     separator: str | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -52,7 +54,7 @@ def predict(
     recording, time : str, optional
         Columns; by default those that the model was trained with where they are there, see
         `tsdg.data.own.prepare.prepare`.
-    sampling_rate, files, rows, axes, time_unit, ties, gap, separator
+    sampling_rate, files, rows, axes, time_unit, ties, gap, join, separator
         As in `tsdg.data.own.prepare.prepare`. Of a model of windows already cut, a table's row is by default
         one.
     stride : int, optional
@@ -85,6 +87,13 @@ def predict(
     if rows is None and card["window"].get("cut") and not set(card["channels"]) <= set(source.names):
         rows = "windows"
     source = settled(source, rows, channels=card["channels"] if rows is None else None, label=None)
+    if join:
+        here = {key: name for key, name in card["columns"].items() if name in source.names}
+        source = joined(
+            source, join, rate=card["resample"], recording=recording or here.get("recording"),
+            time=time or here.get("time"), channels=card["channels"], time_unit=time_unit, ties=ties, gap=gap,
+            separator=separator,
+        )  # fmt: skip
     for channel in card["channels"]:
         if channel not in source.names:
             raise InputError(

@@ -15,6 +15,7 @@ from tsdg.data.own import cut
 from tsdg.data.own.backbone import SHORTEST, backbone
 from tsdg.data.own.cut import CutSource, settled
 from tsdg.data.own.intervals import attach
+from tsdg.data.own.join import joined
 from tsdg.data.own.prepare import domain_places, natural, prepare
 from tsdg.data.own.raw import open_source
 from tsdg.data.own.recordings import FILE, LABEL, Block, Columns, Progress, Recording, Source
@@ -104,7 +105,10 @@ def check_table(
     source = settled(source, options.get("rows"), **({"label": "label"} | _names(options)), fields=fields)
     options |= source.settled
     asked = set(options)
-    options, said = _with_time(source, options, fields)
+    if "join" in options:
+        source, options, said = _joined(source, options, fields)
+    else:
+        options, said = _with_time(source, options, fields)
     guesses += said
     columns = source.columns(**_names(options), fields=fields)
     if "order" in options:
@@ -194,6 +198,38 @@ def _names(options: Mapping[str, Any]) -> dict[str, Any]:
     rate = options.get("sampling_rate")
     names |= {"rate": rate} if isinstance(rate, str) else {}
     return names | ({"label": None} if "intervals" in options else {})
+
+
+def _joined(
+    source: Source, options: dict[str, Any], fields: Sequence[str]
+) -> tuple[Source, dict[str, Any], list[str]]:
+    """A source with other sensors' files, and for each what `_with_time` says."""
+    chosen = options.get("channels")
+    own = {"channels": [name for name in chosen if name in source.names]} if chosen else {}
+    known, said = _with_time(source, options | own, fields)
+    given = {
+        key: known[key]
+        for key in ("recording", "time", "time_unit", "ties", "gap", "separator")
+        if key in known
+    }
+    label = known.get("label", "label")
+    whole = joined(
+        source,
+        options["join"],
+        rate=options.get("resample"),
+        label=label,
+        fields_=fields,
+        channels=chosen,
+        **given,
+    )
+    found = list(known.get("channels", []))
+    for other in whole.others:
+        there = [name for name in fields if name in other.source.names]
+        keys = {key: given[key] for key in ("recording", "time") if key in given}
+        signals, words = _with_time(other.source, {"label": None} | keys, there)
+        found += [name for name, actual in other.channels.items() if actual in signals["channels"]]
+        said += [f"{other.source.path.name}: {line}" for line in words]
+    return whole, known | {"channels": chosen or found}, said
 
 
 def _with_time(

@@ -11,6 +11,7 @@ COLUMNS = {
     "uniqueItems": True,
     "description": "names of columns",
 }
+FILES = COLUMNS | {"description": "names of files"}
 CLASSES = {
     "description": "labels such as [1, 2], or names for them such as {1: walking, 2: sitting}",
     "anyOf": [
@@ -102,6 +103,7 @@ PREPARE = (
     Option("domain", COLUMNS, "columns that tell domains apart"),
     Option("sampling_rate", RATE, "Hz, where there is no time, or the column or variable that holds it"),
     Option("resample", POSITIVE, "Hz of the prepared signals"),
+    Option("join", FILES, "files of other sensors, joined by recording and time", files=True),
     Option("order", TEXT, "column of the speed of a shaft, by the angle of which signals are resampled"),
     Option("order_unit", one_of("rpm", "Hz"), "of this speed", "rpm"),
     Option(
@@ -123,7 +125,7 @@ PREPARE = (
         unless="a comma; in .tsv a tab, in .txt as its first line says",
     ),
 )
-_PREDICT = ("rows", "axes", "time_unit", "ties", "gap", "separator")
+_PREDICT = ("rows", "axes", "time_unit", "ties", "gap", "join", "separator")
 PREDICT = tuple(
     replace(option, default="spread", unless="spread") if option.name == "ties" else option
     for option in PREPARE

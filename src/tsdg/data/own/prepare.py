@@ -12,6 +12,7 @@ import pandas as pd
 from tsdg.data.own.backbone import backbone
 from tsdg.data.own.cut import CutSource, settled
 from tsdg.data.own.intervals import INTERVAL_UNITS, attach
+from tsdg.data.own.join import joined
 from tsdg.data.own.order import SPEED_UNITS, Order
 from tsdg.data.own.raw import open_source
 from tsdg.data.own.recordings import Columns, Recording, Source, plain
@@ -45,6 +46,7 @@ def prepare(
     domain: Sequence[str] | None = None,
     sampling_rate: float | str | None = None,
     resample: float | None = None,
+    join: Sequence[str] | None = None,
     order: str | None = None,
     order_unit: str = "rpm",
     per_revolution: int = 256,
@@ -105,6 +107,9 @@ def prepare(
         Hz, or the column that holds it for each recording; follows from `time` where that is given.
     resample : float, optional
         Hz of the prepared signals; by polyphase filtering, irregular times by linear interpolation before.
+    join : sequence of path, optional
+        Files of other sensors, joined by recording and time, see `tsdg.data.own.join`; `resample` is the rate
+        of all.
     order : str, optional
         Column of a shaft's speed, at each step or the same in all of a recording: signals are resampled to
         the shaft's angle, see `tsdg.data.own.order`.
@@ -161,6 +166,11 @@ def prepare(
         "fields": fields, "rate": rate_column,
     }  # fmt: skip
     source = settled(source, rows, **given)
+    if join:
+        source = joined(
+            source, join, rate=resample, recording=recording, time=time, label=label, fields_=fields,
+            channels=channels, time_unit=time_unit, ties=ties, gap=gap, separator=separator,
+        )  # fmt: skip
     columns = source.columns(**given)
     source.time_unit, source.ties = time_unit, ties
     if intervals:

@@ -64,6 +64,7 @@ _OPTIONS = {
     "axes": "windows, time steps and channels, in the order of the array's axes",
     "sampling_rate": "Hz",
     "resample": "Hz that all recordings are brought to",
+    "join": "files of other sensors, joined by recording and time",
     "order": "column of a shaft's speed; signals are resampled to its angle",
     "order_unit": "of this speed: rpm or Hz",
     "per_revolution": "samples",
