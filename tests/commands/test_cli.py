@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 
@@ -406,6 +407,20 @@ def test_check_of_recordings_and_of_a_data_set(tsdg, project):
     assert "no such file" in tsdg("check", "recordings/other.csv")[2][-1]
     _, lines, _ = tsdg("check", "recordings/recordings.csv", *columns, "--domain", "site")  # both columns
     assert "      user1-south: {user: 1, site: south}" in lines
+
+
+def test_check_says_which_domains_are_alike(tsdg, project):
+    code, lines, _ = tsdg("check", "data", "--quick", "--transfer", "--out", "alike")
+    assert code == 0
+    start = next(number for number, line in enumerate(lines) if line.startswith("transfer: accuracy in %"))
+    assert sorted(line.split()[0] for line in lines[start + 2 : start + 6]) == ["A", "B", "C", "D"]
+    assert any(line.startswith("  of the same site ") for line in lines)
+    assert lines[-3:] == [f"alike/transfer.{kind}" for kind in ("pdf", "png", "csv")]
+    table = pd.read_csv(project / "alike/transfer.csv", index_col="source")
+    assert list(table.index) == list(table.columns)
+    assert tsdg("check", "data", "--out", "alike")[2] == [
+        "tsdg check: error: --out: is for the matrix of --transfer; give both"
+    ]
 
 
 TABLE = """dataset,variant,label,target,metric,mean

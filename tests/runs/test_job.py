@@ -65,6 +65,14 @@ def test_what_is_recorded_is_not_trained_again(job, project, capsys):
     assert files(project / "runs").items() >= before.items()
 
 
+def test_a_group_without_a_class_is_refused_and_half_of_it_is_not(job, project, tmp_path, capsys):
+    folder = without(write_tiny(tmp_path / "tiny"), "C", label=1)
+    assert job(data=folder, targets=("site=south",)) == (0, [run("site=south")])
+    without(folder, "D", label=1)
+    assert job("--force", data=folder, targets=("site=south",)) == (2, [])
+    assert "'site=south' has no window of class 'fast'" in capsys.readouterr().err
+
+
 def test_a_record_of_another_run_does_not_count(job, project):
     job()
     place = project / "runs" / run_path(run("A", seed=1))

@@ -59,9 +59,11 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.out is not None and not arguments.transfer:
         raise InputError("--out: is for the matrix of --transfer; give both")
 
+    title = arguments.as_name or Path(arguments.what).name.split(".")[0]
+
     def baselines(data: "WindowedDataset") -> list[str]:
         lines = [] if arguments.quick else _baselines(data)
-        return [*lines, *(_transfer(data, arguments.out) if arguments.transfer else [])]
+        return [*lines, *(_transfer(data, title, arguments.out) if arguments.transfer else [])]
 
     options = given(arguments, CHECK)
     path = Path(arguments.what)
@@ -117,7 +119,7 @@ def _baselines(data: "WindowedDataset") -> list[str]:
     return describe(data)
 
 
-def _transfer(data: "WindowedDataset", out: Path | None) -> list[str]:
+def _transfer(data: "WindowedDataset", title: str, out: Path | None) -> list[str]:
     from tsdg.files import write_text
     from tsdg.results.figures import transfer as figure
     from tsdg.results.figures.style import plain
@@ -131,7 +133,7 @@ def _transfer(data: "WindowedDataset", out: Path | None) -> list[str]:
     lines = transfer.describe(data, name, table)
     if out is None:
         return lines
-    matrix = figure.Matrix(plain(data.card["name"]), table, metadata)
+    matrix = figure.Matrix(plain(title), table, metadata)
     paths = figure.render([matrix], [f"{name}. {figure.EXPLAINED}"], out, "transfer")
     paths.append(out / "transfer.csv")
     order = transfer.ordered(table).domains

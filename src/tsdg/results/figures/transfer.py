@@ -14,7 +14,17 @@ from scipy.cluster import hierarchy
 
 from tsdg.files import write_text
 from tsdg.results.captions import notes
-from tsdg.results.figures.style import LINE, PAGE, plain, save, style, unparsed, wrapped, write_below
+from tsdg.results.figures.style import (
+    LINE,
+    PAGE,
+    plain,
+    save,
+    style,
+    text_width,
+    unparsed,
+    wrapped,
+    write_below,
+)
 from tsdg.results.numbers import over_seeds
 from tsdg.results.reading import read_records
 from tsdg.results.selected import shown_runs
@@ -95,11 +105,13 @@ def render(parts: Sequence[Matrix], remarks: Sequence[str], out_folder: str | Pa
     """Draw matrices side by side: tree, a line for each metadata field that domains share, heat map."""
     text = wrapped(remarks)
     fields = [shared_fields(list(part.accuracies.index), part.metadata) for part in parts]
-    bar, left, gap = 0.75, 0.62, 0.75  # inches
+    with style():
+        longest = max(text_width(plain(domain)) for part in parts for domain in part.accuracies)
+    bar, left, gap = 0.75, 0.45 + longest, 0.58 + longest  # inches
     head = 0.3 + TREE + STRIP * max(map(len, fields))
     most = max(len(part.accuracies) for part in parts)
     side = min(max(2.9, 0.21 * most), (PAGE - left - bar - gap * (len(parts) - 1)) / len(parts))
-    foot = LINE * len(text) + 0.55
+    foot = LINE * len(text) + 0.5 + max(0.05, longest)
     height = head + side + foot
     with style():
         figure = Figure(figsize=(PAGE, height))
