@@ -165,6 +165,26 @@ def test_a_channel_may_have_another_name_in_each_file(tmp_path):
         check_table(tmp_path, domain=["X*RPM"], channels=["X0_DE_time"])
 
 
+@pytest.mark.parametrize("form", ["cells", "structs"])
+def test_items_of_a_matlab_array_are_recordings(tmp_path, form):
+    parts = [signal[: STEPS - number] for number, signal in enumerate(SIGNAL)]  # of a length each
+    if form == "cells":
+        cells = np.empty(len(parts), object)
+        cells[:] = parts
+        scipy.io.savemat(tmp_path / "t.mat", {"xy": cells, "label": LABEL.astype(object), "user": USER})
+    else:
+        facts = zip(parts, LABEL, USER, strict=True)
+        runs = [{"xy": xy, "label": label, "user": user} for xy, label, user in facts]
+        scipy.io.savemat(tmp_path / "t.mat", {"run": runs})
+    said = []
+    _, entry = check_table(tmp_path / "t.mat", domain=["user"], window=10, header=said.extend)
+    assert said[0].endswith("t.mat: 6 items, a recording each")
+    prepare(tmp_path / "t.mat", tmp_path / "out", domains=entry["domains"], **entry["prepare"])
+    data = WindowedDataset.load(tmp_path / "out")
+    np.testing.assert_array_equal(data.signals, np.concatenate(parts))
+    assert data.windows.groupby("domain")["label"].nunique().tolist() == [2, 2, 2]
+
+
 def test_a_damaged_matlab_file_is_refused(tmp_path):
     write_5(tmp_path / "whole.mat", SIGNAL[0, :, 0], 1)
     (tmp_path / "t.mat").write_bytes((tmp_path / "whole.mat").read_bytes()[:300])

@@ -53,9 +53,9 @@ def open_arff(path: Path, progress: Progress) -> Source:
     try:
         with refused(path):
             data, _ = scipy.io.arff.loadarff(path)
-    except (NotImplementedError, StopIteration, scipy.io.arff.ArffError) as error:
-        raise InputError(f"{path}: {error or 'damaged'}; correct it, or save it as csv") from None
-    columns = {name: data[name] for name in data.dtype.names or ()}
+    except StopIteration:  # as SciPy ends where there is no line @data
+        raise InputError(f"{path}: has no line @data, which the rows follow") from None
+    columns = {name.strip("\"'"): data[name] for name in data.dtype.names or ()}
     texts = {n: np.char.decode(c, "utf-8") for n, c in columns.items() if c.dtype.kind == "S"}
     return of_variables(path, columns | texts, None, progress)
 

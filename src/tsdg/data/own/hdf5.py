@@ -29,14 +29,11 @@ def is_hdf5(path: Path) -> bool:
 
 
 def open_hdf5(path: Path, axes: str | None, progress: Progress) -> Source:
-    """A file of HDF5, or of MATLAB 7.3."""
+    """A file of HDF5."""
     h5py = library("h5py", path)
     with refused(path):
         file = h5py.File(path, rdcc_nbytes=_CACHE)
-        matlab = path.suffix.lower() == ".mat"
-        variables = dict(_matlab(h5py, file) if matlab else _walk(h5py, file))
-    if matlab:
-        return of_variables(path, variables, axes, progress)
+        variables = dict(_walk(h5py, file))
     if groups := _recordings(variables):
         constants = {name: _constants(file, name) for name in groups}
         table = pd.DataFrame({RECORDING: list(groups)})
@@ -57,6 +54,13 @@ def open_hdf5(path: Path, axes: str | None, progress: Progress) -> Source:
         for key, value in _attributes(file[name] if name else file).items():
             variables.setdefault(f"{name}/{key}" if name else key, np.array(value))
     return of_variables(path, variables, axes, progress)
+
+
+def read_matlab(path: Path) -> dict[str, Array]:
+    """The variables of a file of MATLAB 7.3."""
+    h5py = library("h5py", path)
+    with refused(path):
+        return dict(_matlab(h5py, h5py.File(path, rdcc_nbytes=_CACHE)))
 
 
 class View:
