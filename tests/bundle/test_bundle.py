@@ -154,6 +154,21 @@ def test_the_draw_is_selected_on_sources_alone(params, tmp_path):
         selected("vrex", fingerprint="other data")
 
 
+def test_the_draw_is_selected_where_groups_alone_were_held_out(params, tmp_path):
+    params["tables"]["tiny"] = {
+        "dataset": "tiny", "holdout": "site", "rows": ["vrex"], "metrics": ["accuracy"], "caption": "Sites.",
+    }  # fmt: skip
+    study = Study(params, ["protocol=large"])
+    config = study.config("tiny", "vrex")
+    for number, sources in ((0, "CD"), (1, "CD"), (2, "BCD")):  # the last are no group's
+        run = Run("tiny", "vrex", "site=north", 0, number)
+        record = make_record(run, [(40, 0.5 + number / 10, 0.5)], list(sources))
+        code = {"version": "0", "fingerprint": training_fingerprint(config)}
+        settings = {"config": config, "hparams": study.hparams(run), "code": code}
+        write(tmp_path / run_path(run), record | settings)
+    assert selected_draw(study, "tiny", "vrex", tmp_path, "f")[0] == 1
+
+
 def test_where_seeds_draw_anew_the_draw_is_selected_among_the_seeds_own(params, tmp_path):
     params["protocols"]["anew"] = {"seeds": 2, "draws": 3, "search": "anew"}
     study = Study(params, ["protocol=anew"])
