@@ -497,3 +497,28 @@ def test_the_recordings_table_has_an_address(tsdg, tmp_path):
     code, _, err = tsdg("prepare", "bearings", "--write-recordings", file)
     assert code == 2
     assert "is there already" in err[-1]
+
+
+@pytest.mark.parametrize(
+    "domains",
+    ['{"a": 5}', '{"a": null}', "[1]", '{"a": {"who": [1]}}', '{"a/../b": {"who": 1}}',
+     '{"": {"who": 1}}', '{"a": {"who": 1}, "a": {"who": 2}}', '{"a": {"who": NaN}}', "[" * 9999],
+)  # fmt: skip
+def test_domains_that_are_none_are_told(tsdg, domains):
+    code, out, err = tsdg(
+        "prepare", "table", "--raw", "x.csv", "--out", "o", "--window", "8", f"--domains={domains}"
+    )
+    assert (code, out) == (2, [])
+    assert "argument --domains: " in err[-1]
+    assert """no JSON object such as '{"A": {"user": 1}}': """ in err[-1]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
+def test_a_disk_that_is_full_is_told_whatever_is_printed(project):
+    with open("/dev/full", "w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "tsdg", "plan"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert ended.returncode == 2
+    assert "error: output: No space left on device" in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1

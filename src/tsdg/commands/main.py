@@ -1,8 +1,11 @@
 """The `tsdg` command: its groups of commands, and how each of them ends."""
 
 import argparse
+import atexit
+import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from tsdg import __version__
 from tsdg.commands import about, adopt, bundle, check, check_method, data, progress, results, toy, train
@@ -27,6 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     `status` and `check-method` end with 1 where something failed.
     """
+    if arguments is None:
+        _end(main(sys.argv[1:]))
     top = parser()
     options = top.parse_args(arguments)
     if options.name is None:
@@ -47,6 +52,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(f"tsdg {options.name}: interrupted; what was finished is kept", file=sys.stderr)
         return 130
+
+
+def _end(code: int) -> NoReturn:
+    """End the process as its exit would, but for libraries' threads.
+
+    Arrow's, of a file that was not read to its end, may just be starting, and then abort an exit.
+    """
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except ValueError:  # closed
+            pass
+        except OSError as error:
+            print(f"tsdg: error: output: {error.strerror}", file=sys.stderr)
+            code = code or 2
+    os._exit(code)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -92,12 +92,18 @@ def _mapping(value: Mapping[str, Any]) -> Callable[[str], dict[str, Any]]:
     example = json.dumps(value["examples"][0])
 
     def read(text: str) -> dict[str, Any]:
+        import jsonschema
+
+        from tsdg.runs.strict import parsed
+
         try:
-            found = json.loads(text)
-        except ValueError:
-            found = None
-        if not isinstance(found, dict):
-            raise argparse.ArgumentTypeError(f"{text!r} is no JSON object such as '{example}'")
+            found = parsed(text.encode())
+            jsonschema.Draft202012Validator(value).validate(found)
+        except (ValueError, RecursionError, jsonschema.ValidationError) as error:
+            why = error.message if isinstance(error, jsonschema.ValidationError) else str(error)
+            raise argparse.ArgumentTypeError(
+                f"{text!r:.80} is no JSON object such as '{example}': {why:.200}"
+            ) from None
         return found
 
     return read

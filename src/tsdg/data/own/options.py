@@ -50,7 +50,15 @@ SIMULATE = (
 PREPARE = (
     Option(
         "domains",
-        {"type": "object", "examples": [{"A": {"user": 1}}]},
+        {
+            "type": "object",
+            "propertyNames": {"pattern": r"^[^/\s]([^/\n]*[^/\s])?(?![\s\S])"},
+            "additionalProperties": {
+                "type": "object",
+                "additionalProperties": {"type": ["string", "number", "boolean", "null"]},
+            },
+            "examples": [{"A": {"user": 1}}],
+        },
         """e.g. '{"A": {"user": 1}, "B": {"user": 2}, ...}'""",
         required=True,
         of_entry=lambda entry: entry["domains"],
