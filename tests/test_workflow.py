@@ -231,6 +231,19 @@ def test_recordings_are_a_file_or_a_folder(study_of):
     assert study_of().raw_argument("tiny") == "nowhere"
 
 
+def test_other_files_that_are_read_are_raw_files_too(study_of):
+    touch("recordings/mine.csv", "labels.csv", "watch/1.csv")
+    Path("watch/metadata.csv").write_text("file\n1.csv\n")
+    prepare = {"channels": ["x"], "intervals": "labels.csv", "join": ["gyro.csv", "watch"], "window": 20}
+    workflow = study_of("mine", datasets__mine__prepare=prepare)
+    joined = ["gyro.csv", "watch/metadata.csv", "watch/1.csv"]
+    assert workflow.raw_paths("mine") == ["recordings/mine.csv", "labels.csv", *joined]
+    assert workflow.withheld == ["mine"]
+    words = shlex.split(workflow.prepare_options("mine"))
+    options = parser().parse_args(["prepare", "table", "--raw", "r", "--out", "o", *words])
+    assert (options.intervals, options.join) == ("labels.csv", ["gyro.csv", "watch"])
+
+
 def test_a_wrong_list_of_recordings_is_said_of_its_data_set(study_of):
     touch("recordings/1.csv")
     Path("recordings/metadata.csv").write_text("fil\n1.csv\n")

@@ -115,10 +115,17 @@ class Kind:
         return self._module("raw").raw_names(entry)
 
     def other_files(self, entry: Mapping[str, Any]) -> list[str]:
-        """Files that a data set's entry names among the options of its preparation."""
+        """Files that options of a preparation name in a data set's entry; of folders, those that are read."""
         chosen = entry.get("prepare", {})
         named = [chosen[o.name] for o in self.options["prepare"] if o.files and o.name in chosen]
-        return [path for one in named for path in ([one] if isinstance(one, str) else one)]
+        paths = [path for one in named for path in ([one] if isinstance(one, str) else one)]
+        listed = [
+            [f"{path}/{name}" for name in self._module("raw").source_files(path)]
+            if Path(path).is_dir()
+            else [path]
+            for path in paths
+        ]
+        return [path for of_one in listed for path in of_one]
 
     def in_one_file(self, entry: Mapping[str, Any]) -> bool:
         """Whether the recordings of a data set's entry are one file, not a folder."""

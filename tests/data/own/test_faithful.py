@@ -121,6 +121,15 @@ def test_categories_are_texts(tmp_path, index):
     assert entry["prepare"]["classes"] == ["sit", "walk"]
 
 
+def test_texts_written_as_bytes_are_texts(tmp_path):
+    arrow = pa.Table.from_pandas(table(), preserve_index=False)
+    for name in ("rec", "dom", "label"):
+        arrow = arrow.set_column(arrow.schema.get_field_index(name), name, arrow[name].cast(pa.binary()))
+    pa.parquet.write_table(arrow, tmp_path / "data.parquet")
+    _, entry = check_table(tmp_path / "data.parquet", domain=["dom"], recording="rec", window=8)
+    assert entry["prepare"]["classes"] == ["sit", "walk"]
+
+
 def test_the_first_offending_value_is_named(tmp_path):
     frame = table().astype({"x": object})
     frame.loc[0, "x"], frame.loc[30, "x"] = "NaN", "?"

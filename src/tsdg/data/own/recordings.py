@@ -30,7 +30,7 @@ Progress = Callable[[int, int], None]
 
 def plain(value: object) -> str:
     """A label or a domain's value as text: 1, 1.0 and "1" are the same, and so are True and "true"."""
-    text = str(value).strip()
+    text = (value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)).strip()
     if whole := _WHOLE.fullmatch(text):
         return whole[1]
     return text.lower() if text in ("True", "False") else text
