@@ -22,6 +22,7 @@ class EQRM(Method):
     title = "EQRM"
     citation = "Eastwood et al., Probable Domain Generalization via Quantile Risk Minimization, NeurIPS 2022"
     forward_default = "per_domain"
+    some_domains = True
     search = {
         "quantile": Distribution(0.75, "uniform", (0.5, 0.99)),
         "quantile_lr": Distribution(1e-6, "power", (-7, -5)),

@@ -22,6 +22,7 @@ class Fishr(Method):
     citation = (
         "Rame et al., Fishr: Invariant Gradient Variances for Out-of-Distribution Generalization, ICML 2022"
     )
+    some_domains = True
     search = {
         "lambda": Distribution(1000, "power", (1, 4)),
         "average": Distribution(0.95, "uniform", (0.9, 0.99)),
@@ -51,8 +52,8 @@ class Fishr(Method):
             torch.einsum("rdbk,rdbf->rdkf", slope**power, h**power) / y.shape[2] for power in (1, 2)
         )
         past = self.hparams["average"].view(-1, 1, 1, 1)
-        variance = past * self.variance + (1 - past) * (square - mean**2)
-        self.variance.copy_(variance.detach())
+        variance = past * self.of_batch(self.variance, draws) + (1 - past) * (square - mean**2)
+        self.variance.copy_(self.with_batch(self.variance, variance.detach(), draws))
         variance = variance / (1 - past)
         penalty = (variance - variance.mean(1, keepdim=True)).square().mean((1, 2, 3))
         weight = torch.where(self.clock < self.begin, 0.0, self.hparams["lambda"])

@@ -17,6 +17,7 @@ class IBERM(Method):
         "Ahuja et al., Invariance Principle Meets Information Bottleneck for Out-of-Distribution "
         "Generalization, NeurIPS 2021"
     )
+    some_domains = True
     search = {
         "lambda": Distribution(100, "power", (-1, 5)),
         "annealing": Distribution(500, "floor_power", (0, 4)),
