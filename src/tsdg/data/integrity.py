@@ -75,7 +75,8 @@ def _fault(card: dict[str, Any]) -> str | None:
         if not all(isinstance(value, str) for value in values) or len(set(values)) < len(values):
             return f"{name} are not texts that differ"
     if len(card["classes"]) < 2:
-        return f"classes are {', '.join(card['classes']) or 'none'}; two or more are needed"
+        what = f"one class only, {card['classes'][0]}" if card["classes"] else "no class"
+        return f"there is {what}; two or more are needed"
     stretches = card.get("stretches", [])
     if not isinstance(stretches, list) or not all(type(start) is int and start >= 0 for start in stretches):
         return "stretches are no list of time steps"
