@@ -83,7 +83,14 @@ def test_groups_of_hdf5_may_be_recordings(tmp_path, expected):
             group["x"], group["y"] = signal.T
             group.attrs["label"] = str(LABEL[number])
             group.parent.attrs["user"] = USER[number]
-    windows = prepare(tmp_path / "t.h5", tmp_path / "out", domains=DOMAINS, window=10)
+            group.attrs["fs"] = 20 if number else 40
+    options = {"domains": DOMAINS, "window": 10, "sampling_rate": "fs"}
+    with pytest.raises(InputError, match=r"user0/1 has a rate of 20 Hz, others or .* 40 Hz; bring all to one"):
+        prepare(tmp_path / "t.h5", tmp_path / "out", **options)
+    with h5py.File(tmp_path / "t.h5", "a") as file:
+        file["user0/0"].attrs["fs"] = 20
+    windows = prepare(tmp_path / "t.h5", tmp_path / "out", **options)
+    assert windows["sampling_rate"] == 20
     data = WindowedDataset.load(tmp_path / "out")
     np.testing.assert_array_equal(data.signals, SIGNAL.reshape(-1, 2))
     assert windows["counts"]["A"] == {"sit": 4, "walk": 4}
