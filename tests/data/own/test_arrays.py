@@ -85,7 +85,7 @@ def test_groups_of_hdf5_may_be_recordings(tmp_path, expected):
             group.parent.attrs["user"] = USER[number]
             group.attrs["fs"] = 20 if number else 40
     options = {"domains": DOMAINS, "window": 10, "sampling_rate": "fs"}
-    with pytest.raises(InputError, match=r"user0/1 has a rate of 20 Hz, others or .* 40 Hz; bring all to one"):
+    with pytest.raises(InputError, match=r"user0/1 has a rate of 20 Hz, others or .* 40 Hz; bring all"):
         prepare(tmp_path / "t.h5", tmp_path / "out", **options)
     with h5py.File(tmp_path / "t.h5", "a") as file:
         file["user0/0"].attrs["fs"] = 20
