@@ -444,11 +444,13 @@ class Survey:
         elif not rates:
             lines.append("rate: not known; name the column of the time with --time, or give --sampling-rate")
         elif max(rates) / min(rates) > 1 + RATES_DIFFER:
-            lines.append(f"rate: {min(rates):.4g} to {max(rates):.4g} Hz; bring all to one with `resample`")
+            lines.append(
+                f"rate: {_short(min(rates))} to {_short(max(rates))} Hz; bring all to one with `resample`"
+            )
         else:
             slow = self.rates and np.median(rates) < 1 and source.time_unit == "s"
             hint = "; the time is taken as seconds: is it in milliseconds? then give --time-unit ms"
-            lines.append(f"rate: {np.median(rates):.4g} Hz" + (hint if slow else ""))
+            lines.append(f"rate: {_short(float(np.median(rates)))} Hz" + (hint if slow else ""))
         if rates and resample and resample > UPSAMPLED * min(rates):
             lines.append(
                 f"resample: {resample:g} Hz is {resample / min(rates):,.3g} times the rate, so that most "
@@ -561,6 +563,11 @@ class Survey:
             names = [str(name) for name in np.array(self.columns.channels)[which]]
             words += f"; {', '.join(names)}: {what}: leave it out" if names else ""
         return words
+
+
+def _short(rate: float) -> str:
+    """A rate in four digits or more, never as a power of ten."""
+    return f"{rate:.4g}" if rate < 1e4 else f"{rate:,.0f}"
 
 
 def unnamed_recordings(source: Source, columns: Columns) -> str:
