@@ -84,12 +84,13 @@ def _read(path: Path, count: int) -> np.ndarray | None:
 
 
 def _write(path: Path, features: Features, windows: Of, count: int) -> None:
-    width = features(windows(np.arange(1))).shape[1]
-    out = np.lib.format.open_memmap(path, mode="w+", dtype=np.float64, shape=(count, width))
-    for start in range(0, count, BLOCK):
-        rows = np.arange(start, min(start + BLOCK, count))
-        out[rows] = features(windows(rows))
-    out.flush()
+    with path.open("wb") as file:  # no memory map: where the disk is full, that would end the process
+        for start in range(0, count, BLOCK):
+            block = features(windows(np.arange(start, min(start + BLOCK, count))))
+            if start == 0:
+                header = {"descr": "<f8", "fortran_order": False, "shape": (count, block.shape[1])}
+                np.lib.format.write_array_header_1_0(file, header)
+            file.write(np.ascontiguousarray(block, "<f8").data)
     checksum = _checksum(np.memmap(path, np.uint8, mode="r"))
     with path.open("ab") as file:
         file.write(checksum)
