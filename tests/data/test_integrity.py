@@ -127,12 +127,42 @@ def test_the_fingerprint_is_the_one_that_was_written(tmp_path):
         ({"sampling_rate": "50"}, "sampling_rate is '50'"),
         ({"channels": ["x", "x"]}, "channels are not texts that differ"),
         ({"stretches": "0"}, "stretches"),
+        ({"options": []}, "options are no table"),
     ],
 )
 def test_a_card_that_no_training_can_use_is_refused(folder, changed, words):
     card(**changed)(folder)
     with pytest.raises(InputError, match=rf"card.json: {words}.*delete"):
         load_checked(folder)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"channels": ["y", "x"]},
+        {"sampling_rate": 100},
+        {"simulated": True},
+        {"kind": "bearings"},
+        {"name": "other"},
+        {"stretches": [3]},
+        {"options": {"time": "t"}},
+        {"resample": "x"},
+        {"order": {"column": "x"}},
+    ],
+)
+def test_no_field_of_a_card_can_be_edited(folder, changed):
+    """Nor one that the fingerprint of the data does not cover; a card of before the checksum has none."""
+    before = load_checked(folder).card
+    assert all(before.get(name) != value for name, value in changed.items())
+    (folder / "card.json").write_text(json.dumps(dict(reversed(before.items()))))
+    assert load_checked(folder).card == before
+    card(**changed)(folder)
+    for _ in range(2):
+        with pytest.raises(InputError, match=r"card.json: is not what was prepared.*undo.*delete"):
+            load_checked(folder)
+    old = {name: value for name, value in (before | changed).items() if name != "checksum"}
+    (folder / "card.json").write_text(json.dumps(old))
+    assert load_checked(folder).card == old
 
 
 def test_one_class_is_refused_before_the_training(tmp_path):

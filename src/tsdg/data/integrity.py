@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tsdg.data.windows import CARD, FILES, WindowedDataset
+from tsdg.data.windows import CARD, FILES, WindowedDataset, checksum
 from tsdg.errors import InputError
 from tsdg.files import write_text
 
@@ -47,6 +47,11 @@ def load_checked(folder: str | Path) -> WindowedDataset:
             write_text(place, json.dumps(checked) + "\n")
     if fault := _fault(data.card):
         raise InputError(f"{folder / CARD}: {fault}; {_remedy(folder)}")
+    if data.card.get("checksum", written := checksum(data.card)) != written:  # older cards have none
+        raise InputError(
+            f"{folder / CARD}: is not what was prepared, for its fields have another checksum than it says; "
+            f"undo what was changed, or {_remedy(folder)}"
+        )
     return data
 
 
@@ -70,6 +75,8 @@ def _fault(card: dict[str, Any]) -> str | None:
         return f"sampling_rate is {rate!r:.40}, no number of Hz above 0"
     if not isinstance(card.get("simulated", False), bool):
         return f"simulated is {card['simulated']!r:.40}, neither true nor false"
+    if not isinstance(card.get("options", {}), dict):
+        return "options are no table of fields"
     for name in ("classes", "channels"):
         values = card[name]
         if not all(isinstance(value, str) for value in values) or len(set(values)) < len(values):

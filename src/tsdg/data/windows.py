@@ -9,7 +9,7 @@ A prepared data set is a folder with three files:
     ``recording``.
 ``card.json``
     what the data set is and how it was made: classes, channels, domains with their metadata, window
-    geometry, options, source files, counts and fingerprint.
+    geometry, options, source files, counts, fingerprint (of the data) and checksum (of the card).
 """
 
 import hashlib
@@ -180,8 +180,8 @@ def write(
     Returns
     -------
     dict
-        The card as written: with ``samples``, ``counts`` (domain to class to number of windows) and
-        ``fingerprint``.
+        The card as written: with ``samples``, ``counts`` (domain to class to number of windows),
+        ``fingerprint`` and ``checksum``.
 
     Raises
     ------
@@ -242,8 +242,15 @@ def _write_files(
     digest.update(json.dumps([text, *(card[key] for key in ("classes", "domains", "window"))]).encode())
     added = {"samples": samples, "counts": _counts(windows, card), "fingerprint": digest.hexdigest()}
     card = json.loads(json.dumps(card | added))
+    card["checksum"] = checksum(card)
     (folder / CARD).write_text(json.dumps(card, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return card
+
+
+def checksum(card: dict[str, Any]) -> str:
+    """SHA-256 of a card without it: an edit of any field shows, a new layout of the file does not."""
+    rest = {key: value for key, value in card.items() if key != "checksum"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def _npy_header(file: BinaryIO, shape: tuple[int, int]) -> None:
