@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from tsdg.data.integrity import fingerprint
-from tsdg.data.windows import WindowedDataset, window_starts, write
+from tsdg.data.windows import WindowedDataset, checksum, window_starts, write
 
 LENGTH, STRIDE = 12, 6
 SAMPLES = {"A": 180, "B": 216, "C": 150, "D": 186}  # of a recording; the domains differ in size
@@ -143,5 +143,6 @@ def without(folder, domain, label=None):
     card["counts"][domain] |= dict.fromkeys(names, 0)
     (folder / "card.json").write_text(json.dumps(card))
     card["fingerprint"] = fingerprint(WindowedDataset.load(folder))
+    card["checksum"] = checksum(card)
     (folder / "card.json").write_text(json.dumps(card))
     return folder
