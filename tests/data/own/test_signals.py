@@ -103,3 +103,53 @@ def test_a_damaged_file_is_refused_by_name(tmp_path, suffix):
     (tmp_path / f"t.{suffix}").write_bytes(starts.get(suffix, b"") + b"nonsense of some length" * 20)
     with pytest.raises(InputError, match=rf"t.{suffix}: "):
         open_source(tmp_path / f"t.{suffix}")
+
+
+def cut(path, count):
+    path.write_bytes(path.read_bytes()[:count])
+
+
+def overwrite(path, place, text):
+    whole = bytearray(path.read_bytes())
+    whole[place : place + len(text)] = text
+    path.write_bytes(whole)
+
+
+def read_all(path):
+    source = open_source(path)
+    return list(source.recordings(source.columns(label=None)))
+
+
+def in_header(path, before, after):
+    text = path.read_text()
+    assert before in text
+    path.write_text(text.replace(before, after, 1))
+
+
+EDF = 256 * 4  # its header, of three signals
+
+FAULTS = {
+    "a wav cut off": ("wav", lambda f: cut(f, 900), "holds 856 bytes of sound, and by its header 2,000"),
+    "a wav cut in its header": ("wav", lambda f: cut(f, 30), "is damaged"),
+    "a wav of no channels": ("wav", lambda f: overwrite(f, 22, b"\0\0"), "is damaged"),
+    "an EDF cut off": ("edf", lambda f: cut(f, EDF + 1004), "is 2,028 bytes, and by its header 3,028"),
+    "an EDF cut in its header": ("edf", lambda f: cut(f, 300), "its header is cut off"),
+    "an EDF not closed": ("edf", lambda f: overwrite(f, 236, b"-1      "), "says -1 data records"),
+    "an EDF of no duration": ("edf", lambda f: overwrite(f, 244, b"0       "), "data records last 0 s"),
+    "an EDF without scale": ("edf", lambda f: overwrite(f, 256 + 104 * 3, b"1       "), "gives no scale"),
+    "an EDF without label": ("edf", lambda f: overwrite(f, 256, b"   "), "signal 1 has no label"),
+    "a rate below 0": ("wfdb", lambda f: in_header(f, " 250 ", " -250 "), "a rate of -250 Hz, which is none"),
+    "a rate of 0": ("wfdb", lambda f: in_header(f, " 250 ", " 0 "), "a rate of 0 Hz, which is none"),
+    "a signal that is not there": ("wfdb", lambda f: in_header(f, " 2 ", " 3 "), "says 3 signals, and has 2"),
+    "an unknown format": ("wfdb", lambda f: in_header(f, " 16 ", " 999 "), "has no format of WFDB"),
+    "another signal": ("wfdb", lambda f: overwrite(f.with_suffix(".dat"), 800, b"\1\2"), "'I' is not what"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_a_library_would_guess_or_fail_at_is_refused(tmp_path, fault):
+    form, spoil, words = FAULTS[fault]
+    file = tmp_path / FORMS[form][0](tmp_path, 0, WAVES[0])
+    spoil(file)
+    with pytest.raises(InputError, match=f"{file.name}: .*{words}"):
+        read_all(file)

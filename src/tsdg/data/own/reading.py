@@ -2,8 +2,8 @@
 
 import codecs
 import gzip
-import zipfile
-import zlib
+import struct
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -13,22 +13,24 @@ from typing import Any
 from tsdg.errors import InputError
 
 HEAD = 1 << 22  # bytes of a text that are looked at before it is read
-_DAMAGE = (  # Arrow's errors are ValueErrors, an encrypted zip's a RuntimeError
-    OSError, EOFError, KeyError, ValueError, RuntimeError, OverflowError, zipfile.BadZipFile, zlib.error,
-)  # fmt: skip
+_SLIPS = (LookupError, TypeError, AttributeError, ArithmeticError, NameError, struct.error)  # in a library
 
 
 @contextmanager
 def refused(path: Path, array: str | None = None) -> Iterator[None]:
-    """Arrow's errors, NumPy's, and those of other libraries of files, as `InputError`."""
+    """Whatever a library of files raises, as `InputError`."""
     try:
         yield
+    except InputError:
+        raise
     except MemoryError:
         what = f"array {array!r}" if array else "what it holds"
         raise InputError(f"{path}: {what} does not fit into memory; correct the file, or cut it up") from None
-    except _DAMAGE as error:
+    except Exception as error:  # on damaged files they raise nearly anything
         words = "".join(letter if letter.isprintable() else " " for letter in str(error))
         words = " ".join(words.split())[:200]
+        if isinstance(error, _SLIPS):
+            words = f"is damaged, or not what its name says ({words})"
         if "allow_pickle" in words and array:
             raise InputError(
                 f"{path}: array {array!r} holds Python objects, not numbers or text; save it as "
@@ -40,6 +42,16 @@ def refused(path: Path, array: str | None = None) -> Iterator[None]:
         elif "conversion error" in words:
             remedy = "leave the cell empty where a value is missing, and write decimals with a point"
         raise InputError(f"{path}: {words}; {remedy}") from None
+
+
+@contextmanager
+def strictly(path: Path) -> Iterator[None]:
+    """As `refused`, and what a library only warns of too, for what it may have mended is a guess."""
+    with refused(path), warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.filterwarnings("ignore", r"Chunk \(non-data\) not understood", UserWarning)  # remarks in wav
+        yield
 
 
 def check_text(path: Path) -> None:
