@@ -492,6 +492,52 @@ def test_a_unit_and_gaps_may_be_given_to_predict_and_are_said(bundle, tmp_path, 
     assert len(pd.read_csv(tmp_path / "new_classes.csv")) > len(apart)
 
 
+def gaps(*stretches, hz):
+    """Times of stretches of so many steps, 1000 s apart."""
+    return np.concatenate([1000 * k + np.arange(n) / hz for k, n in enumerate(stretches)])
+
+
+@pytest.mark.parametrize("resample", [None, 50.0])
+@pytest.mark.parametrize("hz", [50, 48.08])
+def test_a_window_is_where_and_when_the_file_has_it(bundle, tmp_path, hz, resample):
+    """Also behind stretches that are too short, at a rate within the tolerance, of a time not from 0."""
+    bundle.card |= {"sampling_rate": 50.0, "resample": resample}
+    time, said = 7 + gaps(5, 30, 24, hz=hz), []
+    table = pd.DataFrame({"time": time, "x": np.sin(time), "y": np.cos(time)})
+    windows, _ = predict(bundle, write_csv(table, tmp_path / "new.csv"), stride=12, say=said.append)
+    starts = windows["start"].to_numpy()
+    if resample is None or hz == 50:
+        assert starts.tolist() == [5, 17, 35, 47]
+    assert set(starts) >= {5, 35}
+    np.testing.assert_allclose(windows["seconds"], time[starts] - 7, atol=1 / hz if resample else 1e-9)
+    if resample:
+        np.testing.assert_allclose(np.diff(windows["seconds"])[[0]], 12 / 50)
+    assert "1 stretches are shorter than a window and left out." in said
+
+
+def test_without_a_time_seconds_are_by_the_given_rate(bundle, tmp_path):
+    bundle.card["sampling_rate"] = 50.0
+    table = pd.DataFrame({"x": np.sin(np.arange(30)), "y": 0.0})
+    windows, _ = predict(bundle, write_csv(table, tmp_path / "new.csv"), stride=12, sampling_rate=48.0)
+    assert windows["seconds"].tolist() == [0, 12 / 48]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"sampling_rate": 25}, "sampling_rate: 25 Hz is given, and its time says 50 Hz; leave"),
+        ({"axes": "NTC"}, "axes: is of windows already cut, and these are time steps; leave it out"),
+    ],
+)
+def test_what_contradicts_the_file_is_refused(bundle, tmp_path, options, words):
+    bundle.card["sampling_rate"] = 50.0
+    table = pd.DataFrame({"time": gaps(30, hz=50), "x": 1.0, "y": 0.0})
+    with pytest.raises(InputError) as error:
+        predict(bundle, write_csv(table, tmp_path / "new.csv"), **options)
+    assert words in str(error.value)
+    assert "`resample`" not in str(error.value)
+
+
 def test_a_model_of_joined_sensors_takes_the_files_anew(bundle, tmp_path):
     bundle.card |= {"sampling_rate": 10.0, "resample": 10.0, "channels": ["x", "watch.x"]}
     for name, rate in (("phone", 20), ("watch", 15)):
@@ -516,4 +562,6 @@ def test_a_model_of_orders_follows_the_shaft(bundle, tmp_path):
         told.append(predict(bundle, tmp_path / "new.csv")[0])
     assert "seconds" not in told[0]
     inner = slice(2, -2)  # away from the filter's ends
-    pd.testing.assert_frame_equal(told[0][inner], told[1][inner], rtol=0.05, atol=0.02)
+    slow, fast = (table[inner].drop(columns="start") for table in told)
+    pd.testing.assert_frame_equal(slow, fast, rtol=0.05, atol=0.02)
+    np.testing.assert_allclose(told[0]["start"], 2 * told[1]["start"], atol=2)  # as the files have them

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -67,9 +68,9 @@ def predict(
     Returns
     -------
     windows : DataFrame
-        One row a window: ``recording``, ``start`` (time step, at the model's rate), ``seconds`` where the
-        rate is known, ``class``, ``confidence``, and ``p_CLASS`` of each class, whose greatest is the
-        confidence; all are scaled by the temperature.
+        One row a window: ``recording``, ``start`` (the recording's time step, from 0, as the file has it),
+        ``seconds`` since the recording begins where the rate is known, ``class``, ``confidence``, and
+        ``p_CLASS`` of each class, whose greatest is the confidence; all are scaled by the temperature.
     votes : DataFrame
         One row a recording: ``recording``, ``class`` of most windows (a tie: the greater mean probability),
         ``share`` of the windows that say so, ``windows``, mean ``confidence``.
@@ -112,26 +113,38 @@ def predict(
     )
     source.time_unit, source.ties = time_unit, ties
     by_angle = _order(card, order)
+    if axes and not isinstance(source, CutSource):
+        raise InputError(f"{path}: axes: is of windows already cut, and these are time steps; leave it out")
     length, step = card["window"]["length"], stride or card["window"]["stride"]
     sampling = Sampling(rate, card["resample"], gap, by_angle)
-    tables = []
+    tables, dropped = [], 0
     for whole in source.recordings(by_angle.columns(source, columns) if by_angle else columns):
         _check_rate(f"{path}: recording {whole.name}", whole, rate, card)
-        parts = [_padded(part, length, card) for part in sampling.stretches(whole, str(path))]
+        numbered = replace(whole, labels=np.arange(len(whole.signal)))  # the step of each, wherever it goes
+        if whole.time is not None and _wanted(card):  # with which each was compared
+            sampling = replace(sampling, rate=None)
+        stretches = list(sampling.stretches(numbered, str(path)))
+        parts = [_padded(part, length, card) for part in stretches]
         parts = [part for part in parts if len(part.signal) >= length]
         if not parts:
+            longest = max((len(part.signal) for part in stretches), default=0)
             raise InputError(
-                f"{path}: recording {whole.name} has {len(whole.signal)} time steps without a gap, and the "
+                f"{path}: recording {whole.name} has {longest} time steps without a gap, and the "
                 f"model takes windows of {length}; give a longer recording"
             )
-        begin = 0
+        dropped += len(stretches) - len(parts)
         for part in parts:
             starts = window_starts(length, step, len(part.signal))
-            tables.append(_classified(bundle, whole.name, part.signal, starts, begin, sampling))
-            begin += len(part.signal)
+            table = _classified(bundle, whole.name, part.signal, starts)
+            table["start"] = part.labels[starts]
+            if (seconds := _seconds(whole, part, starts, rate, card)) is not None:
+                table.insert(2, "seconds", seconds)
+            tables.append(table)
     windows = pd.concat(tables, ignore_index=True)
     for line in _understood(source, columns, rows):
         say(line)
+    if dropped:
+        say(f"{dropped} stretches are shorter than a window and left out.")
     return windows, _votes(windows, card["classes"])
 
 
@@ -158,11 +171,21 @@ def _understood(source: Source, columns: Columns, rows: str | None) -> list[str]
     return lines
 
 
+def _wanted(card: dict) -> float | None:
+    """Hz of the signals that the model takes, None where it takes any or goes by the angle."""
+    return None if card.get("order") else card["sampling_rate"]
+
+
 def _check_rate(where: str, recording: Recording, given: float | None, card: dict) -> None:
     """Refuse a rate that is not known or not the model's, unless it resamples."""
-    rate, wanted = given, None if card.get("order") else card["sampling_rate"]
+    rate, wanted = given, _wanted(card)
     if recording.time is not None and len(recording.time) > 1:
         rate = rate_of(recording.time)
+        if given and abs(rate / given - 1) > RATES_DIFFER:
+            raise InputError(
+                f"{where}: sampling_rate: {given:.4g} Hz is given, and its time says {rate:.4g} Hz; leave "
+                "sampling_rate out, or correct the unit of the time"
+            )
     if wanted and not rate:
         raise InputError(
             f"{where}: its rate is not known, and the model takes {wanted:.4g} Hz; name the column of the "
@@ -183,12 +206,26 @@ def _padded(part: Recording, length: int, card: dict) -> Recording:
     return Recording(part.name, part.fields, np.concatenate([part.signal, tail]), part.labels, None)
 
 
-def _classified(
-    bundle: Bundle, name: str, signal: np.ndarray, starts: np.ndarray, begin: int, sampling: Sampling
-) -> pd.DataFrame:
+def _seconds(
+    whole: Recording, part: Recording, starts: np.ndarray, rate: float | None, card: dict
+) -> np.ndarray | None:
+    """When windows of a stretch begin, since its recording does; None where no rate tells."""
+    if card.get("order"):
+        return None
+    if whole.time is not None:
+        time = whole.time - whole.time[0]
+    elif rate:
+        time = np.arange(len(whole.signal)) / rate
+    else:
+        return None
+    if card["resample"]:
+        return time[part.labels[0]] + starts / card["resample"]
+    return time[part.labels[starts]]
+
+
+def _classified(bundle: Bundle, name: str, signal: np.ndarray, starts: np.ndarray) -> pd.DataFrame:
     card = bundle.card
     length = card["window"]["length"]
-    rate = None if card.get("order") else card["sampling_rate"] or sampling.rate
     filled = pd.DataFrame(signal).ffill().to_numpy(np.float32, copy=True)  # as in training
     if np.isnan(filled).any() and card["standardize"] is None:
         raise InputError(f"recording {name} begins with missing values, which this model cannot fill")
@@ -197,15 +234,13 @@ def _classified(
     table = pd.DataFrame(
         {
             "recording": name,
-            "start": begin + starts,
-            "seconds": (begin + starts) / (rate or 1),
+            "start": starts,
             "class": [card["classes"][k] for k in probabilities.argmax(1)],
             "confidence": probabilities.max(1),
-        },
-        columns=WINDOWS,
+        }
     )
     table[[f"p_{label}" for label in card["classes"]]] = probabilities
-    return table if rate else table.drop(columns="seconds")
+    return table
 
 
 def _votes(windows: pd.DataFrame, classes: list[str]) -> pd.DataFrame:
