@@ -126,6 +126,17 @@ def test_a_target_without_windows_is_refused_before_it_trains(job, tmp_path, cap
     assert "target 'A' has no window in the prepared data set 'tiny'" in capsys.readouterr().err
 
 
+def test_metadata_that_the_prepared_data_have_otherwise_are_refused_before_it_trains(job, capsys):
+    """Else a group would be held out that the data do not know."""
+    own = "datasets.tiny.domains.C.half=1"  # a field that only the study has
+    other = "datasets.tiny.domains.C.site=north"
+    assert job(targets=("site=north",), settings=(ITERATIONS, other)) == (2, [])
+    error = capsys.readouterr().err
+    assert "datasets.tiny.domains.C.site: is 'north', but 'south' in" in error
+    assert "card.json; correct the study, or prepare" in error
+    assert job(targets=("site=north",), settings=(ITERATIONS, own)) == (0, [run("site=north")])
+
+
 def test_hyperparameters_of_a_draw_that_changed_train_again(job):
     assert job("--draw", 1, variant="vrex") == (0, [run("A", "vrex", draw=1)])
     assert job("--draw", 1, variant="vrex", settings=(ITERATIONS, "seed=4")) == (

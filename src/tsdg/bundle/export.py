@@ -21,6 +21,7 @@ from tsdg.errors import InputError
 from tsdg.learning.inputs import Windows
 from tsdg.methods import Method, estimators
 from tsdg.methods.plugins import blamed
+from tsdg.runs.domains import check_domains
 from tsdg.runs.estimation import Fitting
 from tsdg.runs.recipe import Recipe, Recipes
 from tsdg.runs.training import Progress, Result, Trainer, choose_device
@@ -72,6 +73,7 @@ def export(
     prepared = load_checked(data)
     name = dataset or prepared.card["name"]
     config = study.config(name, variant)
+    check_domains(study, name, prepared, Path(data))
     _check_method(config["method"], variant)
     choice = Choice(
         name, variant, *chosen_draw(study, name, variant, draw, runs, prepared.fingerprint, seed), seed

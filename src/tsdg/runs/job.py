@@ -22,6 +22,7 @@ from tsdg.methods import estimators
 from tsdg.methods.plugins import blamed
 from tsdg.runs import estimation
 from tsdg.runs.current import STAGING
+from tsdg.runs.domains import check_domains
 from tsdg.runs.kept import remove_empty
 from tsdg.runs.machine import keep_freed_memory
 from tsdg.runs.recipe import Recipes
@@ -58,6 +59,7 @@ def train_job(
     prepared = load_checked(data)
     name = dataset or prepared.card["name"]
     config = study.config(name, variant)
+    check_domains(study, name, prepared, data)
     held_out = [study.target(name, target) for target in targets]
     _check_windows(held_out, prepared)
     groups = study.groups(name, targets)
