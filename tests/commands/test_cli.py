@@ -359,6 +359,37 @@ def test_selected_runs_stay_those_of_a_study_that_only_calls_things_otherwise(ts
     assert "runs have no current record: what there is, is in results/partial" in err[0]
 
 
+def test_selected_runs_that_were_edited_are_refused(tsdg, project):
+    """Else what is gone would be whole, and what was never trained or is missing would count."""
+    for row in ("erm", "ours-learned"):
+        assert tsdg(*replaced(TRAIN, "--variant", row), "--target", "A", "D")[0] == 0
+    assert tsdg("select", "tiny", "--out", "whole.csv")[0] == 0
+    lines = (project / "whole.csv").read_text().splitlines()
+    first = lines[1].split(",")
+    assert first[:5] == ["per_seed", "tiny", "erm", "A", "0"]
+
+    def refused(*rows):
+        (project / "edited.csv").write_text("\n".join([lines[0], *rows]) + "\n")
+        code, out, [error] = tsdg("table", "tiny", "--selected", "edited.csv", "--out", "t")
+        assert (code, out) == (2, [])
+        assert "tsdg select" in error
+        return error
+
+    other = ",".join([*first[:4], "5", *first[5:]])
+    place = "of data set tiny, variant erm, target A, rule per_seed"
+    assert f"no row is {place}" in refused(*lines[2:])
+    assert f"rows {place} have seeds [5], where [0] belong" in refused(other, *lines[2:])
+    assert f"rows {place} have seeds [0, 5]" in refused(other, *lines[1:])
+    assert f"rows {place} have seeds [0, 0]" in refused(lines[1], *lines[1:])
+    assert "variant erm, target A, rule shared" in refused(*(row for row in lines[1:] if row[:3] == "per"))
+    missing = lines[1].replace(",finished,", ",missing,")
+    assert "edited.csv: a run has numbers, but its status is missing" in refused(missing, *lines[2:])
+    lost = lines[1].replace(",finished,1,1,", ",finished,0,1,")
+    assert "status and draws_found differ" in refused(lost, *lines[2:])
+    (project / "edited.csv").write_text("\n".join(lines) + "\n")
+    assert tsdg("table", "tiny", "--selected", "edited.csv", "--out", "t")[0] == 0
+
+
 @pytest.mark.parametrize(
     "command", [("table", "tiny"), ("figure", "tiny"), ("figure", "gains"), ("ranking",)]
 )

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -85,6 +86,14 @@ def read_csv(path: str | Path) -> pd.DataFrame:
         raise InputError(f"{path}: more draws are found than expected. {remedy}")
     if (selected["status"].eq("finished") & selected["accuracy"].isna()).any():
         raise InputError(f"{path}: a finished run has no accuracy. {remedy}")
+    without = selected[selected["status"] != "finished"]
+    measured = without[["iteration", "validation_accuracy", *METRICS, "windows"]].notna().any(axis=1)
+    if measured.any():
+        status = without["status"][measured].iloc[0]
+        raise InputError(f"{path}: a run has numbers, but its status is {status}. {remedy}")
+    own = selected[selected["rule"] == "per_seed"]
+    if (own["status"].eq("missing") != own["draws_found"].eq(0)).any():
+        raise InputError(f"{path}: status and draws_found differ on whether a run is missing. {remedy}")
     return selected
 
 
@@ -119,15 +128,21 @@ def read_selected(
                 f"the study has now; `{select}` chooses among what is trained under these, and Snakemake "
                 "trains the rest"
             )
-    there = set(zip(selected["dataset"], selected["variant"], selected["target"], strict=True))
-    for panel in layout.panels:
-        for variant in layout.rows:
-            for target in panel.targets:
-                if (panel.dataset, variant, target) not in there:
-                    raise InputError(
-                        f"{path}: not of table {table} as params.yaml has it: no row is of data set "
-                        f"{panel.dataset}, variant {variant}, target {target}; make it with `{select}`"
-                    )
+    keys = ["rule", "dataset", "variant", "target"]
+    seeds = {key: sorted(of_key) for key, of_key in selected.groupby(keys)["seed"]}
+    expected = list(range(layout.protocol.seeds))
+    rules = ("per_seed",) if layout.protocol.anew else ("per_seed", "shared")
+    for panel, target in layout.places:
+        for rule, variant in product(rules, layout.rows):
+            found = seeds.get((rule, panel.dataset, variant, target), [])
+            if found != expected:
+                place = f"data set {panel.dataset}, variant {variant}, target {target}, rule {rule}"
+                fault = f"no row is of {place}"
+                if found:
+                    fault = f"rows of {place} have seeds {found}, where {expected} belong"
+                raise InputError(
+                    f"{path}: not of table {table} as params.yaml has it: {fault}; make it with `{select}`"
+                )
     return selected
 
 
