@@ -61,6 +61,8 @@ def test_windows_are_within_a_bout_of_first_to_last_sample(tmp_path, zipped):
         [ZIP] if zipped else [LABELS, *signal_names(1, 1), *signal_names(3, 2)]
     )
     assert card["simulated"] is False
+    [unlabelled] = [note for note in card["notes"] if note.startswith("No bout in labels.txt, so not read")]
+    assert "experiments 2 (user 1), 4 (user 2), 5 (user 3), " in unlabelled
 
 
 @pytest.mark.parametrize(("transitions", "classes", "label"), [("one", 7, 6), ("each", 12, 6)])
@@ -81,6 +83,9 @@ def test_what_is_missing_or_wrong_is_named(tmp_path):
     refused("experiment 1 ends at sample 760, but acc_exp01_user01.txt has 760", bouts=["1 1 5 250 760"])
     refused(r"line 2 \(1 1 13 0 200\) is not experiment", bouts=["1 1 5 0 200", "1 1 13 0 200"])
     refused(r"line 1 \(1 1 5 200 100\) is not", bouts=["1 1 5 200 100"])
+    overlaps = r"line 1 \(504 to 700\) overlaps another bout of experiment 1 \(user 1\), .* at sample 504"
+    refused(overlaps, bouts=["1 1 5 504 700", "3 2 1 0 127", "1 1 4 0 504"])
+    refused(r"line 3 \(450 to 460\) overlaps", bouts=["1 1 5 0 504", "1 2 4 0 504", "1 1 7 450 460"])
     refused("labels.txt: not 5 finite numbers", bouts=["1 1 5 200"])
     refused("labels.txt: unreadable as numbers", bouts=["<html> 1 5 200 300"])
     refused("user 31 is none of 1 to 30", bouts=["1 31 5 0 200"])
@@ -121,6 +126,7 @@ def test_the_simulated_archive_has_everything(tmp_path):
     content = (tmp_path / ZIP).read_bytes()
     card = prepare(tmp_path, tmp_path / "out", transitions="each")
     assert card["simulated"] is True
+    assert not any("No bout" in note for note in card["notes"])
     assert all(count > 0 for counts in card["counts"].values() for count in counts.values())
     assert WindowedDataset.load(tmp_path / "out").windows.recording.nunique() == 61
     simulate(tmp_path, seconds=5)

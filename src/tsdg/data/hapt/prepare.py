@@ -12,6 +12,7 @@ import pandas as pd
 from tsdg.data.hapt.raw import (
     ACTIVITIES,
     CHANNELS,
+    EXPERIMENTS,
     LABELS,
     RATE,
     REMEDY,
@@ -116,18 +117,25 @@ def prepare(
         "window": {"length": WINDOW, "stride": STRIDE},
         "domains": {f"P{user}": {"user": user, "group": (user - 1) // GROUP + 1} for user in USERS},
         "options": {"transitions": transitions},
-        "notes": _notes(transitions, short, windows),
+        "notes": _notes(transitions, short, windows, [numbers for numbers, _ in recordings]),
         "sources": [{"file": name, "sha256": sha256(raw / name)} for name in used],
     }
     return write(out, signals, windows=windows, card=card)
 
 
-def _notes(transitions: str, short: int, windows: pd.DataFrame) -> list[str]:
+def _notes(transitions: str, short: int, windows: pd.DataFrame, labelled: list[tuple[int, int]]) -> list[str]:
     notes = ["A group is three people with numbers in a row, for no other reason."]
     if transitions == "none":
         notes.append("Transitions between postures are in no window.")
     if short:
         notes.append(f"{short} bouts are shorter than a window of {WINDOW}, and in none.")
+    without = [
+        f"{experiment} (user {user})"
+        for experiment, user in EXPERIMENTS.items()
+        if (experiment, user) not in labelled
+    ]
+    if without:
+        notes.append(f"No bout in {LABELS}, so not read: experiments {', '.join(without)}.")
     absent = [f"P{user}" for user in USERS if f"P{user}" not in set(windows["domain"])]
     if absent:
         notes.append(f"No windows: domains {', '.join(absent)}.")

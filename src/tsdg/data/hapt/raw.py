@@ -88,7 +88,18 @@ def read_labels(read: Read) -> pd.DataFrame:
             f"{LABELS}: line {line + 1} ({' '.join(f'{value:g}' for value in table.loc[line])}) is not "
             f"experiment, user, activity from 1 to 12, first and last sample; {REMEDY}"
         )
-    return table.astype(int).set_axis(_COLUMNS, axis=1)
+    bouts = table.astype(int).set_axis(_COLUMNS, axis=1)
+    by_start = bouts.sort_values(["experiment", "user", "first"], kind="stable")
+    ends = by_start.groupby(["experiment", "user"])["last"].cummax()
+    before = ends.groupby([by_start["experiment"], by_start["user"]]).shift()
+    if (overlap := by_start["first"] <= before).any():
+        line = overlap.idxmax()
+        experiment, user, _, first, last = bouts.loc[line]
+        raise InputError(
+            f"{LABELS}: line {line + 1} ({first} to {last}) overlaps another bout of experiment {experiment} "
+            f"(user {user}), which ends at sample {before[line]:.0f}; a sample is of one activity; {REMEDY}"
+        )
+    return bouts
 
 
 def read_signal(read: Read, experiment: int, user: int) -> np.ndarray:
