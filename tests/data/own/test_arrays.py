@@ -1,5 +1,7 @@
 """Named arrays of npz, MATLAB's and HDF5 files: the same columns from each, and what is said of the rest."""
 
+import re
+
 import h5py
 import numpy as np
 import pandas as pd
@@ -170,6 +172,33 @@ def test_a_channel_may_have_another_name_in_each_file(tmp_path):
         check_table(tmp_path, domain=["X*RPM"], channels=["X*time"])
     with pytest.raises(InputError, match=r"1.mat: has no column 'X0_DE_time', .* pattern: 'X\*_DE_time'"):
         check_table(tmp_path, domain=["X*RPM"], channels=["X0_DE_time"])
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda x: x + 1j, "'X*_DE' holds complex numbers, and is a column of 0.mat"),
+        (lambda x: x[:30], "'X*_DE' is of shape (30,), where there are 40 time steps, and is a column of"),
+    ],
+)  # fmt: skip
+def test_a_variable_that_is_no_column_is_told_from_one_that_is_missing(tmp_path, spoil, words):
+    for number, signal in enumerate(SIGNAL):
+        x = spoil(signal[:, 0]) if number == 1 else signal[:, 0]
+        scipy.io.savemat(tmp_path / f"{number}.mat", {f"X{number}_DE": x, f"X{number}_FE": signal[:, 1]})
+    table = pd.DataFrame({"file": [f"{n}.mat" for n in range(6)], "label": LABEL, "user": USER})
+    table.to_csv(tmp_path / "metadata.csv", index=False)
+    with pytest.raises(InputError, match=f"1.mat: {re.escape(words)}"):
+        check_table(tmp_path, domain=["user"], channels=["X*_DE", "X*_FE"], window=10)
+
+
+def test_an_attribute_of_several_values_is_not_passed_over(tmp_path):
+    with h5py.File(tmp_path / "t.h5", "w") as file:
+        for number, signal in enumerate(SIGNAL):
+            group = file.create_group(f"r{number}")
+            group["x"], group.attrs["label"] = signal[:, 0], str(LABEL[number])
+            group.attrs["user"] = [1, 2] if number == 1 else USER[number]
+    with pytest.raises(InputError, match=r"t.h5: attribute 'user' of r1 is not one number or text"):
+        check_table(tmp_path / "t.h5", domain=["user"], window=10)
 
 
 @pytest.mark.parametrize("form", ["cells", "structs"])

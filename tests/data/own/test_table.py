@@ -351,6 +351,10 @@ def test_a_file_of_another_kind_is_refused(tmp_path, name, words):
         ("file,user\n1.csv,1\n../2.csv,2\n", "names '../2.csv', which is not a file within"),
         ("file,user\n/etc/passwd,1\n", "names '/etc/passwd', which is not a file within"),
         ("file,user,x\n1.csv,1,5\n", "x is a column of 1.csv too"),
+        ("file,user,user\n1.csv,1,2\n", "two columns are called 'user'"),
+        ("file,user\n1.csv,1,\n", "line 2 has 3 cells, the header 2"),
+        ("user,file\n9,1,1.csv\n", "line 2 has 3 cells, the header 2"),
+        ("file,user\n\n1.csv\n", "line 3 has 1 cells, the header 2"),
     ],
 )
 def test_a_faulty_folder_is_refused(tmp_path, index, words):
@@ -360,6 +364,14 @@ def test_a_faulty_folder_is_refused(tmp_path, index, words):
     with pytest.raises(InputError) as error:
         prepare(tmp_path, tmp_path.parent / "out", domains=DOMAINS, window=10)
     assert words in str(error.value)
+
+
+def test_an_empty_value_is_no_domain(tmp_path):
+    table = people(4).astype({"user": str})
+    table.assign(user=table["user"].replace("4", "")).to_csv(tmp_path / "t.csv", index=False)
+    lines, entry = check_table(tmp_path / "t.csv", domain=["user"], window=10)
+    assert list(entry["domains"]) == ["user1", "user2", "user3"]
+    assert "note: 1 recordings are of no domain (user: (empty))." in lines
 
 
 def test_missing_values_stay_missing(tmp_path):

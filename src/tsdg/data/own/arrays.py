@@ -257,11 +257,13 @@ def of_variables(path: Path, variables: Mapping[str, Array], axes: str | None, p
     count = max(values, key=lambda length: values[length])
     table = Table(count, variables)
     lengths = recording_lengths(path, variables, count)
-    unused = []
+    unused: dict[str, str] = {}
     wide = [name for name, array in numbers.items() if len(array.shape) == 2 and count in array.shape]
     for name, array in variables.items():
         named = _names(variables, array, count) if [name] == wide else None
-        if name in long and count in array.shape and (len(array.shape) == 1 or name in numbers):
+        if array.dtype.kind in "cV":
+            unused[name] = "holds complex numbers"
+        elif name in long and count in array.shape and (len(array.shape) == 1 or name in numbers):
             table.add(name, named)
         elif np.prod(array.shape) == 1 and array.dtype.kind in "fiubU":
             table.single[name] = np.asarray(array[()]).reshape(-1)[0]
@@ -270,10 +272,11 @@ def of_variables(path: Path, variables: Mapping[str, Array], axes: str | None, p
         elif lengths is not None and array.shape == lengths.shape:
             table.repeated[name] = np.asarray(array[:])
         else:
-            unused.append(f"{name} {array.shape}")
+            unused[name] = f"is of shape {array.shape}, where there are {count:,} time steps"
     if lengths is not None:
         table.add_recordings(lengths)
     source = table.source(path, progress)
+    source.spoilt = unused
     shown = [f"{name} {value}" for name, value in source.single.items()]
     recordings = f" in {len(lengths)} recordings" if lengths is not None else ""
     source.header = [
@@ -281,7 +284,7 @@ def of_variables(path: Path, variables: Mapping[str, Array], axes: str | None, p
         f"columns: {some(list(table.places))}",
         *([f"of each recording: {some(list(table.repeated))}"] if table.repeated else []),
         *([f"one value: {some(shown)}"] if shown else []),
-        *([f"not used: {some(unused)}"] if unused else []),
+        *([f"not used: {some([f'{name} {variables[name].shape}' for name in unused])}"] if unused else []),
     ]
     return source
 

@@ -150,7 +150,8 @@ def check_table(
     if source.time_unit not in (None, "s"):
         options["time_unit"] = source.time_unit
     if domains is None:
-        domains = propose_domains(fields, [key for key, facts in survey.facts.items() if facts.labelled])
+        labelled = [key for key, facts in survey.facts.items() if facts.labelled]
+        domains = propose_domains(fields, [key for key in labelled if all(key)])
         if len(domains) < 3:
             found = ", ".join(" ".join(values) for values in survey.facts) or "none"
             raise InputError(

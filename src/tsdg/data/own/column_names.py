@@ -24,6 +24,7 @@ def renamed(source: Source, names: Iterable[str]) -> Source:
             continue
         expression = re.escape(pattern).replace(r"\*", ".*").replace(r"\?", ".")
         matches = [name for name in source.names if re.fullmatch(expression, name)]
+        matches = matches or [name for name in source.spoilt if re.fullmatch(expression, name)]
         if len(matches) > 1:
             raise InputError(
                 f"{source.path}: {pattern!r} matches {', '.join(matches[:5])}; give a pattern that matches "

@@ -1,5 +1,6 @@
 """A folder of files, one a recording, and what is the same in all of each."""
 
+import csv
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -32,7 +33,12 @@ def read_metadata(path: Path, separator: str | None) -> pd.DataFrame:
     check_text(where)
     with refused(where):
         separator = separator_of(where, separator)
-        table = pd.read_csv(where, dtype=str, keep_default_na=False, sep=separator)
+        rows = _rows(where, separator)
+    named = [k for k, name in enumerate(rows[0]) if name or any(row[k] for row in rows[1:])]
+    names = [rows[0][k] for k in named]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise InputError(f"{where}: two columns are called {twice[0]!r}; rename one")
+    table = pd.DataFrame([[row[k] for k in named] for row in rows[1:]], columns=names, dtype=str)
     if FILE not in table:
         raise InputError(
             f"{where}: has no column {FILE!r}{nearest(FILE, table.columns)}; there are "
@@ -44,10 +50,25 @@ def read_metadata(path: Path, separator: str | None) -> pd.DataFrame:
         if PurePath(name).is_absolute() or ".." in PurePath(name).parts or not name.strip():
             raise InputError(f"{where}: names {name!r}, which is not a file within {path}; put it there")
         check_within(path, path / name)
-    twice = table[FILE][table[FILE].duplicated()]
-    if len(twice):
-        raise InputError(f"{where}: names {twice.iloc[0]} twice")
+    again = table[FILE][table[FILE].duplicated()]
+    if len(again):
+        raise InputError(f"{where}: names {again.iloc[0]} twice")
     return table
+
+
+def _rows(where: Path, separator: str) -> list[list[str]]:
+    """The cells of each line that is not empty, which are as many as in the first."""
+    rows: list[list[str]] = []
+    with open(where, encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file, delimiter=separator, strict=True)
+        for row in reader:
+            if rows and row and len(row) != len(rows[0]):
+                raise InputError(
+                    f"{where}: line {reader.line_num} has {len(row)} cells, the header {len(rows[0])}; "
+                    "write a cell for each column, or nothing between two separators where there is none"
+                )
+            rows += [row] if row else []
+    return rows or [[]]
 
 
 def open_folder(
@@ -158,11 +179,18 @@ def _check_alike(part: Source, first: Source, first_name: str, columns: Columns)
     """Refuse a part that lacks a column, or is cut where the first is not."""
     time = [columns.time] if columns.time else []
     for name in [*columns.channels, *columns.texts, *time]:
+        if name not in part.names and name in part.spoilt:
+            raise InputError(
+                f"{part.path}: {name!r} {part.spoilt[name]}, and is a column of {first_name}; correct it"
+            )
         if name not in part.names:
             pattern = re.sub(r"\d+", "*", name)
-            alike = pattern != name and any(re.sub(r"\d+", "*", other) == pattern for other in part.names)
-            hint = f"; names that differ by file are one by a pattern: {pattern!r}" if alike else ""
-            raise InputError(f"{part.path}: has no column {name!r}, which {first_name} has{hint}")
+            called = [[n for n in one.names if re.sub(r"\d+", "*", n) == pattern] for one in (first, part)]
+            alike = pattern != name and [len(names) for names in called] == [1, 1]
+            hint = f"names that differ by file are one by a pattern: {pattern!r}" if alike else (
+                f"it has {', '.join(part.names[:_VALUES])}; correct it or take it out"
+            )  # fmt: skip
+            raise InputError(f"{part.path}: has no column {name!r}, which {first_name} has; {hint}")
     for name in [*columns.channels, *time]:
         if name not in (*part.numeric, *part.dates):
             what = part.spoilt.get(name, "holds text")

@@ -15,6 +15,7 @@ from tsdg.data.own.arrays import Array, of_variables, some
 from tsdg.data.own.folders import joined
 from tsdg.data.own.reading import library, refused
 from tsdg.data.own.recordings import Progress, Source
+from tsdg.errors import InputError
 
 RECORDING = "recording"
 _MAGIC = b"\x89HDF\r\n\x1a\n"
@@ -39,6 +40,12 @@ def open_hdf5(path: Path, axes: str | None, progress: Progress) -> Source:
         table = pd.DataFrame({RECORDING: list(groups)})
         facts = list(dict.fromkeys(key for found in constants.values() for key in found))
         for key in facts:
+            for name in groups:
+                if key not in constants[name] and key in file[name].attrs:
+                    raise InputError(
+                        f"{path}: attribute {key!r} of {name} is not one number or text, as that of other "
+                        "groups; correct it"
+                    )
             table[key] = [str(constants[name].get(key, "")) for name in groups]
 
         def open_group(name: str) -> Source:
@@ -157,7 +164,7 @@ def _matlab_item(h5py: Any, name: str, item: Any) -> Iterator[tuple[str, Array]]
                 yield from _matlab_item(h5py, f"{name}({number})", one)
     elif _is_text(item):
         yield name, np.array(_text(item))
-    elif item.dtype.kind in "fiub":
+    elif item.dtype.kind in "fiub" or item.dtype.names == ("real", "imag"):
         yield name, View(item, turned=True)
 
 

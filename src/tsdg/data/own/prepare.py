@@ -426,7 +426,7 @@ def _notes(
         shorter = f"its longest stretch is {longest} time steps, a window {cutter.window}"
         notes.append(f"Label {text} is no class: {shorter}.")
     if skipped:
-        keys = _some([" ".join(key) for key in skipped])
+        keys = _some([" ".join(value or "(empty)" for value in key) for key in skipped])
         notes.append(f"{sum(skipped.values())} recordings are of no domain ({', '.join(fields)}: {keys}).")
     if cutter.dropped:
         notes.append(f"{cutter.dropped} stretches are shorter than a window and left out.")

@@ -109,7 +109,7 @@ class Source:
     names, numeric, dates : list of str
         Columns, those of numbers, and those of dates.
     spoilt : dict of str to str
-        Columns of numbers but for some cells, and what is in these.
+        Columns of numbers but for some cells, and what is in these; and what is no column, with why.
     single : dict of str to str
         Columns of one value, and this.
     texts : dict of str to dict of str to int
@@ -213,6 +213,8 @@ class Source:
             ("channels", channels or []), ("sampling-rate", [rate]),
         ):  # fmt: skip
             for name in names:
+                if name in self.spoilt and name not in self.names:
+                    raise InputError(f"{self.path}: {what}: {name!r} {self.spoilt[name]}; correct it")
                 if name is not None and name not in self.names:
                     raise InputError(
                         f"{self.path}: {what}: there is no column {name!r}{nearest(name, self.names)}; "
