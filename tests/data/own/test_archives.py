@@ -70,6 +70,7 @@ def test_a_flat_arff_is_a_table_with_a_row_a_window(tmp_path):
         ("t.ts", "@timeStamps true\n@data\n(0,1),(1,2):a\n", "a time with each value"),
         ("t.ts", "@classLabel true a\n@data\n1,2:a\n1,2,x:a\n", "line 4: could not convert string to float"),
         ("t.ts", "@classLabel true a\n@data\n1,2:a\n1,2,3:a\n", "window 2 has 1 channels of 3 time steps"),
+        ("t.ts", "@classLabel true 1.0 b\n@data\n1,2:1\n1,2:B\n1,2:c\n", "line 5: label 'c' is not one of"),
         ("t.ts", "@classLabel true a\n@data\n1,2:1,2,3:a\n", "line 3: its channels are not of one length"),
         (
             "t.arff",

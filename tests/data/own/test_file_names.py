@@ -63,6 +63,7 @@ def test_numbers_in_names_are_in_their_order(tmp_path):
         ("*.csv", "is no pattern with fields"),
         ("{label.csv", "is no pattern with fields"),
         ("{label}.mat", "none of 8 files matches '{label}.mat', such as README.md"),
+        ("{label}/{label}_load2_10.csv", "README.md; {label} is there twice, and has to be the same"),
         ("{domain}/{label}_{recording}.csv", "north/sit_load2_10.csv is domain 'north' and label 'sit' and "
          "recording 'load2_10', or domain 'north' and label 'sit_load2' and recording '10'; make"),
     ],

@@ -2,6 +2,7 @@
 
 import gzip
 import re
+import subprocess
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ import pytest
 
 from tsdg.data.own.check import check_table
 from tsdg.data.own.prepare import prepare
-from tsdg.data.own.raw import source_files
+from tsdg.data.own.raw import open_source, source_files
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 
@@ -50,6 +51,18 @@ def test_a_file_that_is_not_compressed_as_it_says_is_refused(tmp_path):
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress(people().to_csv().encode())[:-9])
     with pytest.raises(InputError, match=re.escape("t.csv.gz: ")):
         check_table(tmp_path / "t.csv.gz", domain=["user"])
+
+
+def test_several_spaces_between_cells_are_refused_with_the_command_that_mends_them(tmp_path):
+    rows = np.column_stack([[1, 2] * 6, np.arange(12 * 30).reshape(12, 30)])
+    np.savetxt(tmp_path / "t.txt", rows, fmt="%16.7e")  # as UCR's were until 2018
+    with pytest.raises(InputError) as refusal:
+        check_table(tmp_path / "t.txt", domain=["user"])
+    command = re.search("one tab: (awk .*)", str(refusal.value))
+    subprocess.run(command[1], shell=True, check=True, cwd=tmp_path)
+    source = open_source(tmp_path / "t.tsv")
+    assert source.names == ["label", *(f"x_{step}" for step in range(30))]
+    assert source.settled == {"rows": "windows"}
 
 
 def test_ucr_files_are_windows_with_the_label_first(tmp_path):

@@ -1,17 +1,17 @@
 """Windows already cut, as archives of time series classification have them: ``.ts`` and ``.arff``."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import scipy.io.arff
 
-from tsdg.data.own.arrays import of_variables
+from tsdg.data.own.arrays import of_variables, some
 from tsdg.data.own.cut import CutSource
 from tsdg.data.own.reading import refused
-from tsdg.data.own.recordings import Block, Columns, Progress, Source
+from tsdg.data.own.recordings import Block, Columns, Progress, Source, plain
 from tsdg.errors import InputError
 
 LABEL = "label"
@@ -23,12 +23,15 @@ Parse = Callable[[str], tuple[list[str], str]]
 
 def open_ts(path: Path, progress: Progress) -> Source:
     """``.ts``: a line a window, its channels' values, and its label."""
-    said = {}
+    said: dict[str, str] = {}
+    classes: list[str] = []
     with refused(path), open(path, encoding="utf-8") as file:
         for line in file:
             words = line.strip().lower().split()
             if words and words[0].startswith("@"):
                 said[words[0]] = words[1] if len(words) > 1 else ""
+            if words and words[0] == "@classlabel":
+                classes = line.split()[2:]
             if words and words[0] == "@data":
                 break
     if "@data" not in said:
@@ -41,7 +44,7 @@ def open_ts(path: Path, progress: Progress) -> Source:
         parts = line.split(":")
         return (parts[:-1], parts[-1].strip()) if labelled else (parts, "")
 
-    return _lines(path, parse, progress)
+    return _lines(path, parse, progress, classes)
 
 
 def open_arff(path: Path, progress: Progress) -> Source:
@@ -66,15 +69,25 @@ def _relational(line: str) -> tuple[list[str], str]:
     return series.split("\\n"), label.strip(" ,'\"")
 
 
-def _lines(path: Path, parse: Parse, progress: Progress) -> CutSource:
-    """Windows, a line each, with a function from a line to the texts of its channels and its label."""
+def _lines(path: Path, parse: Parse, progress: Progress, classes: Sequence[str] = ()) -> CutSource:
+    """Windows, a line each, with a function from a line to the texts of its channels and its label.
+
+    Where `classes` are given, a label is one of them, or ``?`` or nothing.
+    """
+    known = {plain(name).lower() for name in classes}
 
     def windows() -> Iterator[tuple[np.ndarray, str]]:
         with refused(path), open(path, encoding="utf-8") as file:
             begun = False
             for number, line in enumerate(file, start=1):
                 if begun and line.strip() and not line.startswith(("#", "%")):
-                    yield _window(path, number, *parse(line.strip()))
+                    window, label = _window(path, number, *parse(line.strip()))
+                    if known and label not in ("", "?") and plain(label).lower() not in known:
+                        raise InputError(
+                            f"{path}: line {number}: label {label!r} is not one of @classLabel, "
+                            f"{some(list(classes))}; correct either"
+                        )
+                    yield window, label
                 begun |= line.strip().lower() == "@data"
 
     first = next(windows(), None)

@@ -51,9 +51,12 @@ def read_names(path: Path, pattern: str) -> tuple[pd.DataFrame, list[str]]:
         check_within(path, path / name)
         rows.append({FILE: name} | fields)
     if not rows:
+        asked = [name for name, _, _ in _TOKEN.findall(pattern) if name]
+        twice = next((name for name in asked if asked.count(name) > 1), None)
         raise InputError(
             f"{path}: files: none of {len(others)} files matches {pattern!r}"
             + (f", such as {others[0]}" if others else "")
+            + (f"; {{{twice}}} is there twice, and has to be the same in both places" if twice else "")
         )
     table = pd.DataFrame(rows)
     if RECORDING in table and table[RECORDING].duplicated().any():

@@ -100,6 +100,11 @@ class _Text:
         check_text(path)
         separator = separator_of(path, given)
         cells = _first_line(path).strip("\r\n").split(separator)
+        if separator == " " and "" in cells:
+            raise InputError(
+                f"{path}: its cells stand apart by several spaces; separate them by one tab: "
+                f"awk -v OFS='\\t' '{{$1=$1}} 1' {path.name} > {path.stem}.tsv"
+            )
         numbers = all(_NUMBER.fullmatch(cell.strip()) or cell.strip() == "NaN" for cell in cells)
         if suffix(path).startswith((".csv", ".gz")) or not numbers or len(cells) <= _UCR:
             return cls(path, separator, None)
