@@ -226,6 +226,11 @@ def test_a_damaged_matlab_file_is_refused(tmp_path):
     (tmp_path / "t.mat").write_bytes((tmp_path / "whole.mat").read_bytes()[:300])
     with pytest.raises(InputError, match=r"t.mat: damaged or not a MATLAB file"):
         open_source(tmp_path / "t.mat")
+    (tmp_path / "t.mat").write_bytes(
+        (tmp_path / "whole.mat").read_bytes() + (tmp_path / "whole.mat").read_bytes()[128:]
+    )
+    with pytest.raises(InputError, match=r't.mat: .*Duplicate variable name "bearing"'):
+        open_source(tmp_path / "t.mat")
     scipy.io.savemat(tmp_path / "t.mat", {"note": "nothing"})
     with pytest.raises(InputError, match="holds no vector or matrix of numbers; there are note"):
         open_source(tmp_path / "t.mat")

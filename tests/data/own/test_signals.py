@@ -142,6 +142,8 @@ FAULTS = {
     "a rate of 0": ("wfdb", lambda f: in_header(f, " 250 ", " 0 "), "a rate of 0 Hz, which is none"),
     "a signal that is not there": ("wfdb", lambda f: in_header(f, " 2 ", " 3 "), "says 3 signals, and has 2"),
     "an unknown format": ("wfdb", lambda f: in_header(f, " 16 ", " 999 "), "has no format of WFDB"),
+    "a signal of another folder": ("wfdb", lambda f: in_header(f, "r0.dat", "a/r0.dat"), "names a/r0.dat"),
+    "a signal cut off": ("wfdb", lambda f: cut(f.with_suffix(".dat"), 900), "signals are shorter than"),
     "another signal": ("wfdb", lambda f: overwrite(f.with_suffix(".dat"), 800, b"\1\2"), "'I' is not what"),
 }  # fmt: skip
 

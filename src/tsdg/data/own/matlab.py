@@ -5,6 +5,7 @@ vector of labels, or ``run(1).gs``, ``run(2).gs`` with their ``run(1).label``.
 """
 
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -47,7 +48,9 @@ def open_matlab(path: Path, axes: str | None, progress: Progress) -> Source:
 
 def _read(path: Path) -> dict[str, Array]:
     try:
-        found = scipy.io.loadmat(path, squeeze_me=True, struct_as_record=False)
+        with warnings.catch_warnings():  # of a name that is there twice, or what cannot be read
+            warnings.filterwarnings("error", "Duplicate variable|Unreadable variable")
+            found = scipy.io.loadmat(path, squeeze_me=True, struct_as_record=False)
     except Exception as error:  # SciPy raises nearly anything on damaged files
         raise InputError(f"{path}: damaged or not a MATLAB file ({error}); save it anew") from None
     variables: dict[str, Array] = {}

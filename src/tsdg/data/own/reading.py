@@ -39,6 +39,9 @@ def refused(path: Path, array: str | None = None) -> Iterator[None]:
         remedy = "correct the file and try again"
         if "UTF8" in words or "utf-8" in words:
             remedy = "save the file as UTF-8; if it is Latin-1: iconv -f LATIN1 -t UTF-8"
+        elif "Samples were not loaded" in words:  # wfdb's words
+            words = "its signals are shorter than it says"
+            remedy = "they are cut off or of another record; get both files anew"
         elif "conversion error" in words:
             remedy = "leave the cell empty where a value is missing, and write decimals with a point"
         raise InputError(f"{path}: {words}; {remedy}") from None

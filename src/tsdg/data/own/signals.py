@@ -149,6 +149,8 @@ def _check_header(path: Path) -> None:
     if len(words) > 2:
         _check_rate(path, words[2].split("/")[0])
     for line in [] if match[1] else lines[1:]:
+        if "/" in line[0] or "\\" in line[0]:
+            raise InputError(f"{path}: names {line[0]}, of another folder; put it beside and name it so")
         form = re.match(r"\d+", line[1]) if len(line) > 1 else None
         if not form or int(form[0]) not in _FORMATS:
             raise InputError(
