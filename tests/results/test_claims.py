@@ -113,6 +113,17 @@ def test_the_papers_own_numbers_have_what_its_claims_say():
         ("user.at_least=2", "at_least: 2 of 1 comparisons"),
         ("neighbours-user.metric=neighbours/usr", "did you mean 'user'?"),
         ("toy-b.table=toys", "claims.toy-b.table: 'toys' is not a table"),
+        ("user.than=150", "than: 150 is no value of accuracy, which is from 0 to 100 %"),
+        ("user.than=-0.5", "than: -0.5 is no value of accuracy"),
+        (
+            "user={says: x, table: hhar, metric: accuracy, better: [erm, mmd], than: [coral, erm]}",
+            "erm is comp",
+        ),
+        ("user={says: x, table: hhar, metric: accuracy, pairs: [[erm, erm]]}", "compared with itself"),
+        (
+            "toy-b={says: x, table: toy, metric: divergence, better: [ours], than: [ours]}",
+            "compared with itself",
+        ),
         ("user.pairs=[[erm, erm]]", "a claim has `pairs`, or `better` and `than`"),
     ],
 )

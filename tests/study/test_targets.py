@@ -4,7 +4,7 @@ import pytest
 
 from tsdg.errors import InputError
 from tsdg.study.run import target_folder, target_of
-from tsdg.study.targets import held_out, legend, named
+from tsdg.study.targets import check_apart, held_out, legend, named
 
 DOMAINS = {
     "A": {"user": "a b", "load": 0},
@@ -47,11 +47,26 @@ def test_a_name_is_spelled_in_one_way():
         ("usr=a b", "no metadata 'usr', did you mean 'user'"),
         ("A+E", "'E' is not a domain"),
         ("A+B+C+D", "nothing is left to learn from"),
+        ("not not A", "'not not A' is what 'A' is"),
+        ("not not user=a b", "is what 'user=a b' is"),
     ],
 )
 def test_what_is_no_target_is_refused(name, message):
     with pytest.raises(InputError, match=message):
         named(DOMAINS, name)
+
+
+def test_a_domain_may_have_the_name_of_a_rest():
+    domains = {"not A": {}, "A": {}, "B": {}}
+    assert named(domains, "not not A").domains == ("A", "B")
+
+
+def test_targets_of_the_same_domains_are_refused():
+    """Whatever each is called, they would count twice in an average."""
+    check_apart(named(DOMAINS, name) for name in ("A", "B", "A+B", "A+C"))
+    for first, second in (("user=a b", "A+B"), ("not user=a b", "user=c,d"), ("B+A", "A+B")):
+        with pytest.raises(InputError, match=r"are the same domains, ., .*count twice; leave out one"):
+            check_apart(named(DOMAINS, name) for name in ("A", first, second))
 
 
 def test_fields_stand_in_the_order_of_the_first_domain_whatever_that_of_others():

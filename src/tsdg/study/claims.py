@@ -1,5 +1,6 @@
 """Claims of `params.yaml`: what is said to be better than what, by which measure, and where."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -96,6 +97,14 @@ class Claim:
         return [self.metric, *([self.than_metric] if self.than_metric else [])]
 
     @property
+    def _ends(self) -> bool:
+        """Whether its measure is a part of something, of 100 % at most."""
+        return measure(self.metric).unit == "%" and not self.metric.startswith("time/")
+
+    def _is_possible(self, value: float) -> bool:
+        return 0 <= value <= (100 if self._ends else math.inf)
+
+    @property
     def rows(self) -> list[str]:
         """The rows that it compares."""
         return [row for row in dict.fromkeys(row for pair in self.pairs for row in pair) if row]
@@ -143,6 +152,13 @@ class Claim:
         """Raise `InputError` unless there is something to compare, often enough."""
         if not self.pairs:
             raise InputError("pairs: nothing is compared; give `better` and `than`, or `pairs`")
+        if alone := [row for row, other in self.pairs if row == other]:
+            raise InputError(f"{alone[0]} is compared with itself; name another row")
+        if self.than_value is not None and not self._is_possible(self.than_value):
+            raise InputError(
+                f"than: {self.than_value:g} is no value of {self.metric}, which is "
+                f"{'from 0 to 100 %' if self._ends else 'from 0'}; give one in the unit that tables print"
+            )
         if self.at_least is not None and self.at_least > places * len(self.pairs):
             raise InputError(f"at_least: {self.at_least} of {places * len(self.pairs)} comparisons")
         if self.than_metric and measure(self.than_metric).unit != measure(self.metric).unit:

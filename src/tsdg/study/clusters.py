@@ -15,7 +15,7 @@ def numbered(dataset: str, domains: Domains, clusters: Clusters) -> dict[str, in
     Raises
     ------
     InputError
-        A domain is in no list, or lacks a metadata field.
+        A domain is in no list, or lacks a metadata field; or a field is named twice.
     """
     if all(isinstance(cluster, list) for cluster in clusters):
         assigned = {name: c for c, members in enumerate(clusters) for name in members}
@@ -24,6 +24,11 @@ def numbered(dataset: str, domains: Domains, clusters: Clusters) -> dict[str, in
                 f"clusters of data set {dataset!r} must hold each of its domains once: {clusters}"
             )
         return {name: assigned[name] for name in domains}
+    if len(set(map(str, clusters))) < len(clusters):
+        raise InputError(
+            f"clusters of data set {dataset!r} name a field twice: {', '.join(map(str, clusters))}; "
+            "name it once"
+        )
     for field in clusters:
         for name, metadata in domains.items():
             if field not in metadata:

@@ -38,6 +38,8 @@ def check(study: Study) -> None:
         )
     for name in study.datasets:
         _dataset(study, name)
+    if study.datasets:
+        _enough("", study.training, max(len(study.dataset(name)["domains"]) for name in study.datasets))
     for name, row in study.variants.items():
         _variant(f"variants.{name}", row)
     if "toy" in study.params:
@@ -84,6 +86,17 @@ def _dataset(study: Study, name: str) -> None:
         raise InputError(f"{where}.domains.{AVERAGE}: tables call the mean over targets that; rename it")
     if "clusters" in data:
         clusters.numbered(name, data["domains"], data["clusters"])
+    _enough(f"{where}.", entry, len(data["domains"]))
+
+
+def _enough(where: str, settings: Tree, domains: int) -> None:
+    """A batch has windows of fewer domains than there are, since one at least is held out."""
+    count = settings.get("domains_per_batch", 1)
+    if count >= domains:
+        raise InputError(
+            f"{where}domains_per_batch: {count} where {domains - 1} domains at most are sources, all of "
+            "which each batch has where nothing is said; give fewer, or leave it out"
+        )
 
 
 def _variant(where: str, row: Tree) -> None:
@@ -184,15 +197,16 @@ def _targets(study: Study, where: str, panel: Tree, rows: Sequence[str]) -> None
         if "=" not in name and "+" not in name and not name.startswith(targets.REST):
             check_known(name, domains, "domain", f"{where}.targets")
     with _at(f"{where}.{'targets' if 'targets' in panel else 'holdout'}"):
-        names = study.targets(panel)
-    for name in names:
-        left = len(domains) - len(study.target(panel["dataset"], name).domains)
+        held_out = [study.target(panel["dataset"], name) for name in study.targets(panel)]
+        targets.check_apart(held_out)
+    for target in held_out:
+        left = len(domains) - len(target.domains)
         for row in rows:
             needed = methods.least_sources(study.variants[row]["method"])
             if left < needed:
                 raise InputError(
-                    f"{where}: target {name} leaves {left} source domain(s), and row {row} learns from "
-                    f"{needed} or more; leave the row out"
+                    f"{where}: target {target.name} leaves {left} source domain(s), and row {row} learns "
+                    f"from {needed} or more; leave the row out"
                 )
 
 

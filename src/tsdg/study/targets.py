@@ -51,12 +51,14 @@ def named(domains: Domains, name: str, owner: str = "the data set") -> Target:
     Raises
     ------
     InputError
-        The name is of no domain, field or value, or of all domains.
+        The name is of no domain, field or value, of all domains, or the rest of a rest.
     """
     if name in domains:
         return Target(name, (name,))
     if name.startswith(REST):
         other = named(domains, name.removeprefix(REST), owner)
+        if is_rest(other.name) and not other.is_domain:
+            raise InputError(f"{name!r} is what {other.name.removeprefix(REST)!r} is; call it that")
         return _target(domains, REST + other.name, set(domains) - set(other.domains))
     if "=" in name:
         return _of_values(domains, name)
@@ -124,6 +126,18 @@ def held_out(domains: Domains, holdout: Holdout) -> list[Target]:
     if twice := [domain for domain in domains if every.count(domain) > 1]:
         raise InputError(f"domain {twice[0]} is held out twice; name it once")
     return [_listed(domains, part) for part in lists]
+
+
+def check_apart(held_out: Iterable[Target]) -> None:
+    """Raise `InputError` if two targets are the same domains, which would count twice."""
+    seen: dict[tuple[str, ...], str] = {}
+    for target in held_out:
+        if target.domains in seen:
+            raise InputError(
+                f"{seen[target.domains]!r} and {target.name!r} are the same domains, "
+                f"{', '.join(target.domains)}, which would count twice; leave out one of the two"
+            )
+        seen[target.domains] = target.name
 
 
 def together(domains: Domains, chosen: Iterable[str]) -> Target:
