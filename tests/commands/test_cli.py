@@ -404,6 +404,18 @@ def test_selected_runs_of_another_table_are_refused(tsdg, project, command):
     assert not list(project.glob("results/*/*.tex"))
 
 
+def test_a_file_of_no_claims_table_is_refused(tsdg, project):
+    """Else its claims would be told as not run."""
+    claim = "claims={k: {says: Better., table: tiny, metric: accuracy, better: [erm], than: others}}"
+    assert tsdg("select", "tiny", "--out", "tiny.csv")[0] == 0
+    (project / "tinny.csv").write_bytes((project / "tiny.csv").read_bytes())
+    claims = ("claims", "--set", claim, "--out", "t", "--selected")
+    code, out, [error] = tsdg(*claims, "tinny.csv")
+    assert (code, out) == (2, [])
+    assert "tinny.csv: 'tinny' is not a table of a claim, did you mean 'tiny'?" in error
+    assert tsdg(*claims, "tiny.csv")[0] == tsdg(*claims)[0] == 0
+
+
 def test_hparams_of_every_draw_are_listed(tsdg, project):
     (project / "results").mkdir()
     code, out, _ = tsdg("hparams", "--set", "protocol=large")

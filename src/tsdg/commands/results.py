@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsdg.commands.arguments import DATA, PARAMS, RUNS, Commands, check_runs, command, load_study
-from tsdg.errors import InputError, nearest
+from tsdg.errors import InputError, check_known, nearest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -250,6 +250,8 @@ def _claims(options: argparse.Namespace) -> None:
     if files is None:
         files = [path for path in _files(None, tables) if path.exists()]
     given = {path.stem: path for path in _files(files, [])}
+    for name, path in given.items():
+        check_known(name, [table for table in tables if table != toy.NAME], "table of a claim", str(path))
     runs = {table: _runs(options, study, table, given[table]) for table in tables if table in given}
     found = {}
     for table in tables:
