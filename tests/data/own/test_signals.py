@@ -105,6 +105,18 @@ def test_a_damaged_file_is_refused_by_name(tmp_path, suffix):
         open_source(tmp_path / f"t.{suffix}")
 
 
+def test_a_wfdb_signal_may_lack_its_name_and_gain(tmp_path):
+    file = tmp_path / write_wfdb(tmp_path, 0, WAVES[0])
+    assert not open_source(file).notes
+    file.write_text(f"r0 2 {RATE} {STEPS}\nr0.dat 16\nr0.dat 16 0\n")
+    source = open_source(file)
+    assert source.names == ["signal0", "signal1", "time"]
+    assert "not calibrated: 200 steps to a mV" in source.notes[0]
+    (whole,) = source.recordings(source.columns(label=None))
+    steps = np.fromfile(tmp_path / "r0.dat", "<i2").reshape(-1, 2)
+    np.testing.assert_allclose(whole.signal, steps / 200, rtol=1e-6)
+
+
 def cut(path, count):
     path.write_bytes(path.read_bytes()[:count])
 

@@ -150,6 +150,7 @@ def joined(
             part = open_part(row[key])
             _check_alike(part, first, first_name, own)
             part.texts = source.texts
+            source.notes += [note for note in part.notes if note not in source.notes]
             empty = True
             for block in part.read(own, part):
                 here = np.zeros(len(block.signal), np.intp)

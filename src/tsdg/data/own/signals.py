@@ -101,8 +101,21 @@ def open_wfdb(path: Path, progress: Progress) -> Source:
         sums.add(start, stop, chosen, found.d_signal)
         return found.dac()
 
-    names = list(getattr(header, "sig_name", None) or wfdb.rdrecord(record, sampto=1).sig_name)
-    return _sampled(path, files, names, float(header.fs), header.sig_len, part, progress)
+    described = getattr(header, "sig_name", None) or wfdb.rdrecord(record, sampto=1).sig_name
+    names = [name or f"signal{index}" for index, name in enumerate(described)]
+    source = _sampled(path, files, names, float(header.fs), header.sig_len, part, progress)
+    if any(file.suffix.lower() == ".hea" and _scaleless(file) for file in files):
+        source.notes.append(
+            "WFDB signals without a gain are not calibrated: 200 steps to a mV, as it has it."
+        )
+    return source
+
+
+def _scaleless(path: Path) -> bool:
+    """Whether a header of WFDB has a signal without gain, or with one of 0."""
+    first, *lines = _header_lines(path)
+    gains = [line[2] if len(line) > 2 else "0" for line in lines if line[0] != "~" and "/" not in first[0]]
+    return any(re.match(r"0*(\.0*)?(?![\d.])", gain) for gain in gains)
 
 
 class _Sums:
