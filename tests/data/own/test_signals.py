@@ -1,5 +1,7 @@
 """wav, EDF and WFDB: the signals, in their units, and the time that the rate makes."""
 
+import re
+
 import edfio
 import numpy as np
 import pandas as pd
@@ -115,6 +117,16 @@ def test_a_wfdb_signal_may_lack_its_name_and_gain(tmp_path):
     (whole,) = source.recordings(source.columns(label=None))
     steps = np.fromfile(tmp_path / "r0.dat", "<i2").reshape(-1, 2)
     np.testing.assert_allclose(whole.signal, steps / 200, rtol=1e-6)
+
+
+def test_a_note_on_a_later_file_of_a_folder_is_said_once(tmp_path):
+    names = [write_wfdb(tmp_path, number, wave) for number, wave in enumerate(WAVES)]
+    header = (tmp_path / names[3]).read_text()
+    (tmp_path / names[3]).write_text(re.sub(r"(r3.dat 16) \S+", r"\1 0", header))
+    table = pd.DataFrame({"file": names, "user": [0, 0, 1, 1, 2, 2], "label": ["a", "b"] * 3})
+    table.to_csv(tmp_path / "metadata.csv", index=False)
+    lines, _ = check_table(tmp_path, domain=["user"], window=100)
+    assert "\n".join(lines).count("without a gain") == 1
 
 
 def cut(path, count):

@@ -170,7 +170,7 @@ def check_table(
             lines.append(unnamed_recordings(source, columns))
         data = WindowedDataset.load(Path(folder) / "data")
         lines += describe(data)
-        lines += [f"note: {note}" for note in card["notes"]]
+        lines += [f"note: {note}" for note in card["notes"] if note not in source.notes]
         lines += also(data)
     chosen = {"channels": card["channels"]} | {
         key: card["options"][key] for key in ("label", "recording", "time")
