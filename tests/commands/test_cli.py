@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
@@ -143,6 +144,33 @@ def test_careless_input_is_done_or_refused_in_one_line(tsdg, arguments):
         arguments = replaced(arguments, "--variant", "ours-metadata")
     code, _, err = tsdg(*arguments)
     assert code == 0 or (code == 2 and len(err) == 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("check", "data", "--domain", "user", "user"), "--domain: 'user' is there twice; give it once"),
+        (("check", "data", "--intervals", ""), "--intervals: is empty; give it a value, or leave it out"),
+        (("simulate", "hapt", "--seconds", "1e12"), "seconds: 1e+12 is not from 5 to 3600"),
+        (("simulate", "bearings", "--seconds", "1e9"), "seconds: 1e+09 is not from 1 to 600"),
+        (("simulate", "table", "--seconds", "nan"), "seconds: nan is not from 5 to 3600"),
+    ],
+)
+def test_an_option_that_cannot_be_meant_is_refused(tsdg, arguments, words):
+    code, _, [line] = tsdg(*arguments)
+    assert code == 2
+    assert words in line
+
+
+def test_too_little_memory_is_one_line(tsdg, monkeypatch):
+    def simulate(*_, **__):
+        return np.empty(1 << 60)
+
+    monkeypatch.setattr("tsdg.data.hapt.simulate.simulate", simulate)
+    code, _, [line] = tsdg("simulate", "hapt")
+    assert code == 2
+    assert "more memory is needed than there is (Unable to allocate" in line
+    assert line.endswith("give smaller values, or fewer or shorter recordings")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pandas as pd
 import torch
 
 from tsdg.bundle.model import Bundle
-from tsdg.data.own.cut import CutSource, settled
+from tsdg.data.own.cut import CutSource, check_axes, settled
 from tsdg.data.own.join import joined
 from tsdg.data.own.order import Order
 from tsdg.data.own.raw import open_source
@@ -88,6 +88,7 @@ def predict(
     if rows is None and card["window"].get("cut") and not set(card["channels"]) <= set(source.names):
         rows = "windows"
     source = settled(source, rows, channels=card["channels"] if rows is None else None, label=None)
+    check_axes(source, axes)
     if join:
         here = {key: name for key, name in card["columns"].items() if name in source.names}
         source = joined(
@@ -113,8 +114,6 @@ def predict(
     )
     source.time_unit, source.ties = time_unit, ties
     by_angle = _order(card, order)
-    if axes and not isinstance(source, CutSource):
-        raise InputError(f"{path}: axes: is of windows already cut, and these are time steps; leave it out")
     length, step = card["window"]["length"], stride or card["window"]["stride"]
     sampling = Sampling(rate, card["resample"], gap, by_angle)
     tables, dropped = [], 0

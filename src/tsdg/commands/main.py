@@ -49,6 +49,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         where, why = error.filename or "output", error.strerror or error
         print(f"tsdg {options.name}: error: {where}: {why}; choose another place", file=sys.stderr)
         return 2
+    except MemoryError as error:
+        why = f" ({error})" if str(error) else ""
+        print(
+            f"tsdg {options.name}: error: more memory is needed than there is{why}; give smaller values, or "
+            "fewer or shorter recordings",
+            file=sys.stderr,
+        )
+        return 2
     except KeyboardInterrupt:
         print(f"tsdg {options.name}: interrupted; what was finished is kept", file=sys.stderr)
         return 130

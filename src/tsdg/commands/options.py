@@ -7,6 +7,7 @@ from typing import Any
 
 from tsdg.commands.arguments import natural, number_or_name, numbers, positive
 from tsdg.data.options import Option
+from tsdg.errors import InputError
 
 
 def add_options(sub: argparse.ArgumentParser, options: Iterable[Option]) -> None:
@@ -22,8 +23,25 @@ def add_options(sub: argparse.ArgumentParser, options: Iterable[Option]) -> None
 
 
 def given(arguments: argparse.Namespace, options: Iterable[Option]) -> dict[str, Any]:
-    """Values of the options that are given."""
-    return {name: vars(arguments)[name] for option in options if (name := option.name) in arguments}
+    """Values of the options that are given.
+
+    Raises
+    ------
+    InputError
+        If a text is empty, or one of a list is there twice.
+    """
+    found = {}
+    for option in options:
+        if option.name not in arguments:
+            continue
+        value = found[option.name] = vars(arguments)[option.name]
+        texts = value if isinstance(value, list) else [value]
+        if "" in texts:
+            raise InputError(f"{option.flag}: is empty; give it a value, or leave it out")
+        if option.value.get("uniqueItems") and len(set(texts)) < len(texts):
+            twice = next(text for text in texts if texts.count(text) > 1)
+            raise InputError(f"{option.flag}: {twice!r} is there twice; give it once")
+    return found
 
 
 def reading(value: Mapping[str, Any]) -> dict[str, Any]:

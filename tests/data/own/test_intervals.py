@@ -115,7 +115,39 @@ def test_check_takes_intervals_and_its_entry_prepares(tmp_path):
     assert KINDS["table"].other_files(entry) == [labels]
 
 
+@pytest.mark.parametrize("end", ["end", "duration", "both"])
+def test_rows_end_inclusively_and_a_duration_counts_them(tmp_path, end):
+    frame = table()
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    expected = prepare(tmp_path / "data.csv", tmp_path / "out", time="seconds", **OPTIONS)["fingerprint"]
+    rows = intervals(frame, "rows").assign(duration=lambda rows: rows["end"] - rows["start"] + 1)
+    kept = rows.drop(columns={"end": "duration", "duration": "end"}.get(end, []))
+    kept.to_csv(tmp_path / "labels.csv", index=False)
+    options = OPTIONS | {"intervals": tmp_path / "labels.csv", "interval_unit": "rows", "time": "seconds"}
+    assert prepare(tmp_path / "data.csv", tmp_path / "out", **options)["fingerprint"] == expected
+
+
+def test_domains_without_a_label_are_told_as_such(tmp_path):
+    table().drop(columns="label").to_csv(tmp_path / "data.csv", index=False)
+    (tmp_path / "labels.csv").write_text("rec,start,end,label\nr1,0,1,sit\nr2,0,1,walk\n")
+    with pytest.raises(InputError, match=r"makes 2 domain\(s\), u, v \(without a label: w\)"):
+        check_table(
+            tmp_path / "data.csv", domain=["dom"], recording="rec", intervals=str(tmp_path / "labels.csv"),
+            time="seconds",
+        )  # fmt: skip
+
+
 BAD = {
+    "blank lines": (["r1,0,1,sit", "", "", "r1,x,2,sit"], "line 5: start 'x' is no number"),
+    "overlap behind a blank line": (["r1,0,1,sit", "", "r1,0.5,2,walk"], "line 4: overlaps line 2"),
+    "a cell more": (["r1,0,1,sit", "r1,1,2,sit,"], "line 3 has 5 cells, the header 4"),
+    "a cell more everywhere": (["9,r1,0,1,sit", "9,r1,1,2,sit"], "line 2 has 5 cells, the header 4"),
+    "an open quote": (['"r1,0,1,sit', "r1,1,2,sit"], "save the intervals as a csv in UTF-8"),
+    "start twice": (["rec,start,start,end,label", "r1,0,1,2,sit"], "two columns are called 'start'"),
+    "contradiction": (
+        ["rec,start,end,duration,label", "r1,0,1,1,sit", "r1,1,2,2.5,sit"],
+        "line 3: duration 2.5 is not from start to end; correct or leave out one",
+    ),
     "unknown": (["r9,0,1,sit"], "line 2: there is no recording 'r9', did you mean 'r3'?"),
     "overlap": (["r1,0,1,sit", "r1,0.5,2,walk"], "line 3: overlaps line 2"),
     "outside": (["r1,0,1,sit", "r2,2,9,walk"], "line 3: is outside of recording r2"),
@@ -130,7 +162,8 @@ BAD = {
 def test_a_fault_is_one_clear_message(tmp_path, fault):
     rows, words = BAD[fault]
     table().drop(columns="label").to_csv(tmp_path / "data.csv", index=False)
-    (tmp_path / "labels.csv").write_text("\n".join(["rec,start,end,label", *rows]))
+    header = [] if rows[0].startswith("rec,") else ["rec,start,end,label"]
+    (tmp_path / "labels.csv").write_text("\n".join([*header, *rows]))
     with pytest.raises(InputError) as error:
         prepare(
             tmp_path / "data.csv",

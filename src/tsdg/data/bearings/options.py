@@ -46,7 +46,12 @@ SIMULATE = (
     SEED,
     Option(
         "seconds",
-        {"type": "number", "minimum": 1, "description": "seconds of a recording, from 1"},
+        {
+            "type": "number",
+            "minimum": 1,
+            "maximum": 600,
+            "description": "seconds of a recording, 1 to 600",
+        },
         "length of a recording",
         default=121_000 / 12_000,
         unless="as the official ones",

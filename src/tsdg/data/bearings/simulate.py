@@ -103,8 +103,8 @@ def simulate(
     InputError
         If an option is bad, or `out` holds recordings of these numbers that are not simulated ones.
     """
-    if not seconds >= 1:
-        raise InputError(f"seconds: {seconds} is too short; give at least 1")
+    if not 1 <= seconds <= 600:
+        raise InputError(f"seconds: {seconds:g} is not from 1 to 600; give a number that is")
     if seed < 0:
         raise InputError(f"seed: {seed} is negative; give 0 or more")
     if location not in ("sensor", "both"):

@@ -10,7 +10,12 @@ SIMULATE = (
     SEED,
     Option(
         "seconds",
-        {"type": "number", "minimum": 5, "description": "seconds of an activity, from 5"},
+        {
+            "type": "number",
+            "minimum": 5,
+            "maximum": 3600,
+            "description": "seconds of an activity, 5 to 3600",
+        },
         "of each bout of an activity",
         10,
     ),

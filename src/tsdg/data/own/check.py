@@ -153,7 +153,10 @@ def check_table(
         labelled = [key for key, facts in survey.facts.items() if facts.labelled]
         domains = propose_domains(fields, [key for key in labelled if all(key)])
         if len(domains) < 3:
-            found = ", ".join(" ".join(values) for values in survey.facts) or "none"
+            labelled = [" ".join(key) for key, facts in survey.facts.items() if facts.labelled]
+            others = [" ".join(key) for key, facts in survey.facts.items() if not facts.labelled]
+            found = ", ".join(labelled) or "none"
+            found += f" (without a label: {', '.join(others)})" if others else ""
             raise InputError(
                 f"{raw}: {', '.join(fields)} makes {len(domains)} domain(s), {found}; three or more are "
                 "needed: one is held out, two train"

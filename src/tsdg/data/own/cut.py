@@ -239,6 +239,14 @@ def settled(
     return _windows(source, groups, length, evidence)
 
 
+def check_axes(source: Source, axes: str | None) -> None:
+    """Refuse an order of axes where there are none."""
+    if axes and not isinstance(source, CutSource):
+        raise InputError(
+            f"{source.path}: axes: is of windows already cut, and these are time steps; leave it out"
+        )
+
+
 def numbered(names: Iterable[str]) -> dict[str, list[str]]:
     """Columns that are numbered from 0 or 1 without a gap, by channel, where all channels have as many."""
     names = list(names)

@@ -3,6 +3,7 @@
 Steps in no interval have no label. An interval holds its start and not its end, unless it is of rows.
 """
 
+import csv
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -157,16 +158,21 @@ def attach(
             "interval_unit: s needs a column of the time or sampling_rate; or give samples (from 0, the end "
             "excluded) or rows (from 1, the end included)"
         )
-    table = _read(path)
+    table, lines = _read(path)
     recording = _column(path, table, "recording", (columns.recording, *RECORDING))
     start = _column(path, table, "start", START)
     end = _column(path, table, "end", (*END, *DURATION))
     of_label = _column(path, table, "label", (label, *LABEL, *DESCRIPTION))
     dates = unit == "time" and columns.time in source.dates
-    first = _positions(path, table[start], dates)
-    last = _positions(path, table[end], dates and end not in DURATION)
+    first = _positions(path, lines, table[start], dates)
+    last = _positions(path, lines, table[end], dates and end not in DURATION)
     if end in DURATION:
         last = first + (np.round(last * UNITS["ns"]).astype(np.int64) if dates else last)
+        last = last - (unit == "rows")
+    elif DURATION[0] in table:
+        _check_durations(
+            path, lines, (start, end), first, last, table[DURATION[0]], dates=dates, inclusive=unit == "rows"
+        )
     bounds = np.stack([first, last], 1)
     names = np.array([plain(name) for name in table[recording]], object)
     texts = source.texts.setdefault("", {})  # of a label without a column
@@ -176,8 +182,8 @@ def attach(
     for name in dict.fromkeys(names):
         own = np.flatnonzero(names == name)
         own = own[np.argsort(bounds[own, 0], kind="stable")]
-        found.bounds[name], found.codes[name], found.lines[name] = bounds[own], codes[own], own + 2
-        problems += _problems(bounds[own], own + 2, inclusive=unit == "rows")
+        found.bounds[name], found.codes[name], found.lines[name] = bounds[own], codes[own], lines[own]
+        problems += _problems(bounds[own], lines[own], inclusive=unit == "rows")
     if problems:
         raise InputError(_told(path, problems))
     if not texts:
@@ -186,22 +192,61 @@ def attach(
     source.files = [*source.files, path]
 
 
-def _read(path: Path) -> pd.DataFrame:
+def _read(path: Path) -> tuple[pd.DataFrame, np.ndarray]:
+    """The intervals, and the line of each in the file."""
     try:
         with open(path, encoding="utf-8-sig") as file:
             first = file.readline()
-        mark = next((mark for mark in "\t;," if mark in first), r"\s+")
-        table = pd.read_csv(
-            path, dtype=str, keep_default_na=False, sep=mark, skipinitialspace=True, encoding="utf-8-sig"
-        )
+            file.seek(0)
+            mark = next((mark for mark in "\t;," if mark in first), " ")
+            text = file if mark != " " else (line.replace("\t", " ").strip() for line in file)
+            reader = csv.reader(text, delimiter=mark, skipinitialspace=True, strict=True)
+            found = [(reader.line_num, cells) for cells in reader if len(cells) > 1 or "".join(cells).strip()]
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file of intervals; correct its path") from None
-    except (OSError, ValueError) as error:  # pandas' and decoding's are ValueErrors
+    except IsADirectoryError:
+        raise InputError(f"{path}: intervals: is a folder; give the text file of the intervals") from None
+    except (OSError, ValueError, csv.Error) as error:  # decoding's are ValueErrors
         words = " ".join(str(error).split())
         raise InputError(f"{path}: {words}; save the intervals as a csv in UTF-8") from None
-    if table.empty:
+    if len(found) < 2:
         raise InputError(f"{path}: holds no intervals")
-    return table
+    [(_, header), *rows] = found
+    if twice := [name for name in header if name and header.count(name) > 1]:
+        raise InputError(f"{path}: two columns are called {twice[0]!r}; leave one of them out")
+    for line, cells in rows:
+        if len(cells) > len(header):
+            raise InputError(
+                f"{path}: line {line} has {len(cells)} cells, the header {len(header)}; give every column a "
+                "name, and put texts that hold the separator in quotes"
+            )
+    whole = [[*cells, *[""] * (len(header) - len(cells))] for _, cells in rows]
+    return pd.DataFrame(whole, columns=header, dtype=object), np.array([line for line, _ in rows])
+
+
+def _check_durations(
+    path: Path,
+    lines: np.ndarray,
+    names: tuple[str, str],
+    first: np.ndarray,
+    last: np.ndarray,
+    column: pd.Series,
+    *,
+    dates: bool,
+    inclusive: bool,
+) -> None:
+    """Refuse durations that are not from start to end, but for rounding."""
+    scale = UNITS["ns"] if dates else 1.0
+    duration = _positions(path, lines, column, dates=False)
+    whole = not ((first % scale).any() or (last % scale).any())
+    rounded = 1.0 if whole and (inclusive or (duration % 1).any()) else 0.01
+    wrong = np.abs((last - first) / scale - duration) > rounded + 0.01 * np.abs(duration)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InputError(
+            f"{path}: line {lines[row]}: {column.name} {column.iloc[row]} is not from {names[0]} to "
+            f"{names[1]}; correct or leave out one of them"
+        )
 
 
 def _column(path: Path, table: pd.DataFrame, what: str, names: tuple[str, ...]) -> str:
@@ -215,7 +260,7 @@ def _column(path: Path, table: pd.DataFrame, what: str, names: tuple[str, ...]) 
     return found
 
 
-def _positions(path: Path, column: pd.Series, dates: bool) -> np.ndarray:
+def _positions(path: Path, lines: np.ndarray, column: pd.Series, dates: bool) -> np.ndarray:
     """Starts or ends ``(n,)``: float64, and dates as int64 nanoseconds since 1970."""
     if dates:
         stamps = pd.to_datetime(column, errors="coerce", utc=True, format="ISO8601")
@@ -229,7 +274,7 @@ def _positions(path: Path, column: pd.Series, dates: bool) -> np.ndarray:
         bad, what = ~np.isfinite(values), "is no number"
     if bad.any():
         row = int(np.argmax(bad))
-        raise InputError(f"{path}: line {row + 2}: {column.name} {column.iloc[row]!r} {what}")
+        raise InputError(f"{path}: line {lines[row]}: {column.name} {column.iloc[row]!r} {what}")
     return values
 
 

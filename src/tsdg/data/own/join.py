@@ -19,7 +19,7 @@ import scipy.signal
 from tsdg.data.own.cut import CutSource
 from tsdg.data.own.raw import open_source
 from tsdg.data.own.recordings import Columns, Recording, Source
-from tsdg.data.own.sampling import IRREGULAR
+from tsdg.data.own.sampling import IRREGULAR, check_ratio
 from tsdg.data.own.stamps import GAP, UNITS, rate_of
 from tsdg.errors import InputError, nearest
 
@@ -104,6 +104,10 @@ class JoinedSource(Source):
                 "them or leave it out"
             )
         begin, end = max(t[0] for _, t in parts), min(t[-1] for _, t in parts)
+        for _, at in parts:
+            if len(at) > 1:
+                place = f"{self.path}: recording {recording.name}"
+                check_ratio(place, rate_of(at, self.gap), self.rate)
         grid = begin + np.arange(int((end - begin) * self.rate + 1e-6) + 1) / self.rate
         signal = np.concatenate([at_moments(*part, grid, self.rate, self.gap) for part in parts], 1)[
             :, places

@@ -42,7 +42,12 @@ SIMULATE = (
     ),
     Option(
         "seconds",
-        {"type": "number", "minimum": 5, "description": "seconds of each activity, from 5"},
+        {
+            "type": "number",
+            "minimum": 5,
+            "maximum": 3600,
+            "description": "seconds of each activity, 5 to 3600",
+        },
         "of each activity",
         40,
     ),

@@ -18,6 +18,8 @@ from tsdg.data.own.recordings import Columns, Recording, Source
 from tsdg.errors import InputError, nearest
 
 SPEED_UNITS = {"rpm": 60.0, "Hz": 1.0}  # of these, one revolution a second
+FINEST = 1000  # samples by the angle for one of the recording, at most
+COARSEST = 1_000_000  # and the reverse
 STANDSTILL = 0.05  # share of a recording's greatest speed up to which its shaft counts as standing
 
 
@@ -55,6 +57,10 @@ class Order:
                 f"{source.path}: order: there is no column {self.column!r}"
                 f"{nearest(self.column, source.names)}; there are {', '.join(source.names)}"
             )
+        if self.column == columns.time:
+            raise InputError(
+                f"{source.path}: order: {self.column!r} is the time; name the column of the shaft's speed"
+            )
         if self.column in source.numeric:
             return replace(columns, channels=[*columns.channels, self.column])
         return replace(columns, fields=[*columns.fields, self.column])
@@ -77,6 +83,7 @@ class Order:
             At `per_revolution` samples a revolution, each with the label of the nearest earlier step.
         """
         signal, speed = self._speed(part, where)
+        self._check(float(speed.max()), rate, where)
         if np.isnan(signal).any():
             raise InputError(
                 f"{where} has missing values, which cannot be resampled; fill them or leave it out"
@@ -91,6 +98,26 @@ class Order:
                 even, at = by_angle(signal[steps], angle, rate / speed[steps].min(), self.per_revolution)
                 labels = part.labels[steps][np.searchsorted(angle, at + 1e-9, side="right") - 1]
                 yield Recording(part.name, part.fields, even.astype(np.float32), labels, None)
+
+    def _check(self, fastest: float, rate: float, where: str) -> None:
+        """Refuse a speed, revolutions a second, or a number of samples that cannot be meant."""
+        told = f"{fastest * SPEED_UNITS[self.unit]:,.4g} {self.unit}"
+        ratio = self.per_revolution * fastest / rate
+        if fastest > rate / 2:
+            raise InputError(
+                f"{where}: order: {self.column} is up to {told}, more than half a revolution a sample at "
+                f"{rate:.4g} Hz; is it of another unit (order_unit), or a wrong value?"
+            )
+        if ratio > FINEST:
+            raise InputError(
+                f"{where}: per_revolution: {self.per_revolution} would be {ratio:,.0f} samples for each of "
+                f"the recording's; give at most {int(FINEST * rate / fastest)}"
+            )
+        if ratio * COARSEST < 1:
+            raise InputError(
+                f"{where}: order: {self.column} is at most {told}, a revolution in {1 / fastest:,.0f} s; is "
+                "it of another unit (order_unit)?"
+            )
 
     def _speed(self, part: Recording, where: str) -> tuple[np.ndarray, np.ndarray]:
         """The signal ``(n, C)`` and the speed ``(n,)`` in revolutions a second."""
@@ -145,7 +172,7 @@ def by_angle(
     at : numpy.ndarray
         ``(m,)``, its angles.
     """
-    times = max(1, int(np.ceil(densest / per_revolution)))
+    times = max(1, int(np.ceil(densest / per_revolution))) if angle[-1] * per_revolution >= 1 else 1
     fine = np.arange(int(angle[-1] * per_revolution * times + 1e-9) + 1) / (per_revolution * times)
     mean = signal.mean(0)
     even = scipy.interpolate.CubicSpline(angle, signal - mean)(fine)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from tsdg.data.own.backbone import backbone
-from tsdg.data.own.cut import CutSource, settled
+from tsdg.data.own.cut import CutSource, check_axes, settled
 from tsdg.data.own.intervals import INTERVAL_UNITS, attach
 from tsdg.data.own.join import joined
 from tsdg.data.own.order import SPEED_UNITS, Order
@@ -143,6 +143,9 @@ def prepare(
     for name, value, least in bounds:
         if value is not None and value < least:
             raise InputError(f"{name}: {value} is too small; give at least {least}")
+    if order is None and (order_unit, per_revolution) != ("rpm", 256):
+        name = "order_unit" if order_unit != "rpm" else "per_revolution"
+        raise InputError(f"{name}: is of the speed of a shaft; name its column with order, or leave it out")
     stride = stride or window
     for name, choice, known in (
         ("short", short, ("drop", "pad")),
@@ -162,10 +165,11 @@ def prepare(
     asked = [*(channels or []), label, recording, time, rate_column, order, *fields]
     source = open_source(raw, separator=separator, axes=axes, files=files, columns=asked, progress=progress)
     given: dict[str, Any] = {
-        "channels": channels, "label": None if intervals else label, "recording": recording, "time": time,
-        "fields": fields, "rate": rate_column,
+        "channels": channels, "label": label if intervals is None else None, "recording": recording,
+        "time": time, "fields": fields, "rate": rate_column,
     }  # fmt: skip
     source = settled(source, rows, **given)
+    check_axes(source, axes)
     if join:
         source = joined(
             source, join, rate=resample, recording=recording, time=time, label=label, fields_=fields,
@@ -173,7 +177,7 @@ def prepare(
         )  # fmt: skip
     columns = source.columns(**given)
     source.time_unit, source.ties = time_unit, ties
-    if intervals:
+    if intervals is not None:
         attach(source, columns, intervals, unit=interval_unit, label=label, rate=rate)
     places = domain_places(domains, fields)
     names = _class_names(classes)

@@ -13,6 +13,7 @@ from tsdg.data.own.stamps import GAP, rate_of
 from tsdg.errors import InputError
 
 IRREGULAR = 0.01  # share of a period by which steps differ, up to which they count as regular
+FARTHEST = 1000  # times a rate, up or down, to which it may be brought
 RATES_DIFFER = 0.05  # share by which recordings' rates may differ without resampling
 
 
@@ -97,8 +98,18 @@ class Sampling:
             raise InputError(
                 f"{place} has missing values, which cannot be resampled; fill them or leave it out"
             )
+        check_ratio(place, rate, self.resample)
         for part in parts:
             yield resampled(part, rate, self.resample)
+
+
+def check_ratio(place: str, rate: float, wanted: float) -> None:
+    """Refuse a rate that cannot be meant."""
+    if not 1 / FARTHEST <= wanted / rate <= FARTHEST:
+        raise InputError(
+            f"{place}: resample: {wanted:,g} Hz is {wanted / rate:,.4g} times its rate, {rate:.4g} Hz; give "
+            f"one within {FARTHEST:,} times of it, or correct the unit of the time (time_unit)"
+        )
 
 
 def resampled(part: Recording, rate: float, wanted: float) -> Recording:
