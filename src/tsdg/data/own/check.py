@@ -153,10 +153,9 @@ def check_table(
         labelled = [key for key, facts in survey.facts.items() if facts.labelled]
         domains = propose_domains(fields, [key for key in labelled if all(key)])
         if len(domains) < 3:
-            labelled = [" ".join(key) for key, facts in survey.facts.items() if facts.labelled]
-            others = [" ".join(key) for key, facts in survey.facts.items() if not facts.labelled]
-            found = ", ".join(labelled) or "none"
-            found += f" (without a label: {', '.join(others)})" if others else ""
+            found = ", ".join(" ".join(key) for key in labelled if all(key)) or "none"
+            unlabelled = [" ".join(key) for key, facts in survey.facts.items() if not facts.labelled]
+            found += f" (without a label: {', '.join(unlabelled)})" if unlabelled else ""
             raise InputError(
                 f"{raw}: {', '.join(fields)} makes {len(domains)} domain(s), {found}; three or more are "
                 "needed: one is held out, two train"
