@@ -164,7 +164,7 @@ def test_an_option_that_cannot_be_meant_is_refused(tsdg, arguments, words):
 
 def test_too_little_memory_is_one_line(tsdg, monkeypatch):
     def simulate(*_, **__):
-        return np.empty(1 << 60)
+        return np.empty(1 << 50)
 
     monkeypatch.setattr("tsdg.data.hapt.simulate.simulate", simulate)
     code, _, [line] = tsdg("simulate", "hapt")

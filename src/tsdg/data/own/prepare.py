@@ -143,9 +143,6 @@ def prepare(
     for name, value, least in bounds:
         if value is not None and value < least:
             raise InputError(f"{name}: {value} is too small; give at least {least}")
-    if order is None and (order_unit, per_revolution) != ("rpm", 256):
-        name = "order_unit" if order_unit != "rpm" else "per_revolution"
-        raise InputError(f"{name}: is of the speed of a shaft; name its column with order, or leave it out")
     stride = stride or window
     for name, choice, known in (
         ("short", short, ("drop", "pad")),
@@ -158,6 +155,9 @@ def prepare(
     ):
         if choice not in known:
             raise InputError(f"{name}: {choice!r} is unknown; choose {' or '.join(filter(None, known))}")
+    if order is None and (order_unit, per_revolution) != ("rpm", 256):
+        name = "order_unit" if order_unit != "rpm" else "per_revolution"
+        raise InputError(f"{name}: is of the speed of a shaft; name its column with order, or leave it out")
     fields = (
         list(domain) if domain is not None else list(dict.fromkeys(f for d in domains.values() for f in d))
     )
