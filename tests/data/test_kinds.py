@@ -138,7 +138,10 @@ def test_help_says_what_each_option_is(command, kind, capsys):
 
 
 def test_one_mapping_of_classes_is_no_list_of_them():
-    assert arguments("prepare", "table", "--classes", '{"1": "a"}')["classes"] == {"1": "a"}
+    assert arguments("prepare", "table", "--classes", '{"1": "a", "2": "b"}')["classes"] == {
+        "1": "a",
+        "2": "b",
+    }
     assert arguments("prepare", "table", "--classes=1", "--classes=2")["classes"] == ["1", "2"]
     with pytest.raises(SystemExit):
         arguments("prepare", "table", "--classes", "1", '{"1": "a"}')

@@ -25,7 +25,7 @@ CLASSES = {
             "type": "object",
             "additionalProperties": TEXT,
             "minProperties": 2,
-            "examples": [{"imbalance": "Imbalance"}],
+            "examples": [{"1": "walking", "2": "sitting"}],
         },
     ],
 }
@@ -98,7 +98,7 @@ PREPARE = (
     Option(
         "classes",
         CLASSES,
-        """labels to use, or one mapping to names, '{"imbalance": "Imbalance"}'""",
+        """labels to use, or one mapping to names, '{"1": "walking", "2": "sitting"}'""",
         unless="all",
     ),
     Option("intervals", TEXT, "text file of the labels: recording, start, end, label", files=True),
