@@ -5,7 +5,7 @@ import pytest
 
 from layouts import layout, panel
 from synthetic_records import make_record, metrics
-from tsdg.results import tables
+from tsdg.results import show, tables
 from tsdg.results.by_domain import by_domain
 from tsdg.results.selection import select
 from tsdg.runs.writing import write
@@ -61,6 +61,8 @@ def test_the_csv_stands_beside_a_table_with_groups_alone(tmp_path):
     made = tables.render("held", selected, SHAPE, tmp_path / "out", tmp_path)
     assert made[-1].name == "held_by_domain.csv"
     assert list(pd.read_csv(made[-1])["domain"].unique()) == ["A", "B", "C", "Average"]
+    shown = show.lines(made[-1])[1].splitlines()
+    assert [line.split() for line in shown[:2]] == [["user=a", "C", "Average"], ["A", "B", "C", "Average"]]
     text = made[1].read_text()
     assert "Held out together: user=a is A, B." in text
     plain = layout(["erm"], panel("one", ["C"]))

@@ -92,4 +92,4 @@ def test_a_result_in_words(score, words):
     columns = {ROWS[0]: [score, score], ROWS[1]: 0.5, "majority": 0.6, "chance": 0.5}
     table = pd.DataFrame(columns, index=["A", "B"])
     assert words in in_words(table)
-    assert f"{score:.1%} on average, the most frequent class 60.0%" in in_words(table)
+    assert f"{score:.1%} on average where the most frequent class has 60.0%" in in_words(table)

@@ -114,14 +114,14 @@ def in_words(table: pd.DataFrame) -> str:
     average = table.mean()
     best = str(average[list(BASELINES)].idxmax())
     score, majority, worst = average[best], average["majority"], table[best].idxmin()
-    against = f"{score:.1%} on average, the most frequent class {majority:.1%}"
+    against = f"{score:.1%} on average where the most frequent class has {majority:.1%}"
     if score <= max(majority, average["chance"]) + ABOVE:
         return (
             f"in words: {best} has {against}: little or nothing carries over to a domain held out; "
             "look at labels, channels and window before you train"
         )
-    least = f"least on {worst}, {table.loc[worst, best]:.1%}"
+    least = f"; its least is {table.loc[worst, best]:.1%}, on {worst}"
     verdict = (
         "a linear model all but solves this" if score >= SOLVED else "this is what a network has to beat"
     )
-    return f"in words: {best} has {against} ({least}): {verdict}"
+    return f"in words: {best} has {against}{least}: {verdict}"

@@ -27,7 +27,8 @@ def read_metadata(path: Path, separator: str | None) -> pd.DataFrame:
     where = path / METADATA
     if not where.is_file():
         raise InputError(
-            f"{path}: holds no {METADATA}, which has a row for each recording: its {FILE}, label and domain"
+            f"{path}: holds no {METADATA}, which has a row for each recording: its {FILE}, and what is the "
+            "same in all of it, such as label and domain; or say by --files what the files' names say"
         )
     check_within(path, where)
     check_text(where)

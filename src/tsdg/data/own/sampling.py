@@ -72,7 +72,7 @@ class Sampling:
         if self.order:
             if rate is None:
                 raise InputError(
-                    f"order: the rate of {where} is not known; name its column of `time`, or give "
+                    f"order: the rate of {where} is not known; name its column with --time, or give "
                     "`sampling_rate`"
                 )
             for part in parts:
@@ -91,7 +91,7 @@ class Sampling:
             return
         if rate is None:
             raise InputError(
-                f"resample: the rate of {where} is not known; name its column of `time`, or give "
+                f"resample: the rate of {where} is not known; name its column with --time, or give "
                 "`sampling_rate`"
             )
         if np.isnan(recording.signal).any():
