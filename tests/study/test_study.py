@@ -172,7 +172,11 @@ def test_the_input_of_a_network_decides_a_training_unless_it_is_the_window(param
         ("tables.tiny.rows", ["erm", "ours-lerned"], "did you mean 'ours-learned'?"),
         ("tables.tiny.dataset", "tny", "tables.tiny.dataset: 'tny' is not a data set, did you mean 'tiny'?"),
         ("tables.tiny.targets", ["E"], "tables.tiny.targets: 'E' is not a domain"),
-        ("datasets.tiny.raw", "data/{x}", "datasets.tiny.raw: 'data/{x}' is wrong: .* without { and }"),
+        (
+            "datasets.tiny.raw",
+            "data/{x}",
+            "datasets.tiny.raw: 'data/{x}' is wrong: the folder of the raw recordings",
+        ),
         ("tables.tiny.ours", ["vrex"], "tables.tiny.ours: 'vrex' is not a row of the table"),
         ("tables.tiny.labels", {"emr": "None"}, "tables.tiny.labels: 'emr' is not a row of the table"),
         ("tables.tiny.metrics", ["acuracy"], "did you mean 'accuracy'?"),
