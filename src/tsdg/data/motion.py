@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tsdg.errors import InputError
+
 RATE = 50
 CHANNELS = 6  # acceleration, then turning rate: x, y, z each
 ACTIVITIES = {  # pitch (rad), steps a second, their force (g), asymmetry
@@ -26,6 +28,14 @@ class Body(NamedTuple):
     force: float
     lean: float
     bias: np.ndarray
+
+
+def check_options(seconds: float, seed: int) -> None:
+    """Raise `InputError` for seconds of a bout, or a seed, that cannot be simulated."""
+    if not 5 <= seconds <= 3600:
+        raise InputError(f"seconds: {seconds:g} is not from 5 to 3600; give a number that is")
+    if seed < 0:
+        raise InputError(f"seed: {seed} is negative; give 0 or more")
 
 
 def body(person: int, seed: int) -> Body:

@@ -2,8 +2,8 @@
 
 import torch
 
+from tsdg.methods.annealed import annealed_search
 from tsdg.methods.base import Losses, Method, cross_entropy
-from tsdg.methods.search import Distribution
 
 
 class IBERM(Method):
@@ -18,10 +18,7 @@ class IBERM(Method):
         "Generalization, NeurIPS 2021"
     )
     some_domains = True
-    search = {
-        "lambda": Distribution(100, "power", (-1, 5)),
-        "annealing": Distribution(500, "floor_power", (0, 4)),
-    }
+    search = annealed_search(default=100)
 
     def losses(self, x, y, draws) -> Losses:
         z = self.features(x)

@@ -200,14 +200,9 @@ def _targets(study: Study, where: str, panel: Tree, rows: Sequence[str]) -> None
         held_out = [study.target(panel["dataset"], name) for name in study.targets(panel)]
         targets.check_apart(held_out)
     for target in held_out:
-        left = len(domains) - len(target.domains)
-        for row in rows:
-            needed = methods.least_sources(study.variants[row]["method"])
-            if left < needed:
-                raise InputError(
-                    f"{where}: target {target.name} leaves {left} source domain(s), and row {row} learns "
-                    f"from {needed} or more; leave the row out"
-                )
+        _leaves_enough(
+            study, rows, len(domains) - len(target.domains), f"{where}: target {target.name}", "row"
+        )
 
 
 def _folds(study: Study, table: str) -> None:
@@ -218,13 +213,19 @@ def _folds(study: Study, table: str) -> None:
         for target, of_target in folds.of_panel(study, panel).items():
             for name, left_out in of_target:
                 left = domains - len(study.target(panel.dataset, name).domains)
-                for row in rows:
-                    needed = methods.least_sources(study.variants[row]["method"])
-                    if left < needed:
-                        raise InputError(
-                            f"target {target} without {', '.join(left_out)} leaves {left} source domain(s), "
-                            f"and row {row} learns from {needed} or more; leave the row or `selection` out"
-                        )
+                fold = f"target {target} without {', '.join(left_out)}"
+                _leaves_enough(study, rows, left, fold, "row or `selection`")
+
+
+def _leaves_enough(study: Study, rows: Sequence[str], left: int, what: str, out: str) -> None:
+    """Raise `InputError` for a row that learns from more sources than what is held out leaves."""
+    for row in rows:
+        needed = methods.least_sources(study.variants[row]["method"])
+        if left < needed:
+            raise InputError(
+                f"{what} leaves {left} source domain(s), and row {row} learns from {needed} or more; "
+                f"leave the {out} out"
+            )
 
 
 def _paper(study: Study, where: str, dataset: str, table: str) -> None:

@@ -56,10 +56,7 @@ def simulate(
     InputError
         If an option is bad, or `out` holds an archive of this name that is not simulated.
     """
-    if not 5 <= seconds <= 3600:
-        raise InputError(f"seconds: {seconds:g} is not from 5 to 3600; give a number that is")
-    if seed < 0:
-        raise InputError(f"seed: {seed} is negative; give 0 or more")
+    motion.check_options(seconds, seed)
     path = Path(out) / ZIP
     refuse_to_replace([path], is_simulated)
     labels: list[str] = []

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from tsdg.data.motion import ACTIVITIES, RATE, body, bout
+from tsdg.data.motion import ACTIVITIES, RATE, body, bout, check_options
 from tsdg.data.own.raw import SIMULATED
 from tsdg.data.simulated import SIMULATED_COLUMN, is_simulated, refuse_to_replace
 from tsdg.errors import InputError
@@ -56,10 +56,7 @@ def simulate(
     """
     if people < 3:
         raise InputError(f"people: {people} are too few for domains; give at least 3")
-    if not 5 <= seconds <= 3600:
-        raise InputError(f"seconds: {seconds:g} is not from 5 to 3600; give a number that is")
-    if seed < 0:
-        raise InputError(f"seed: {seed} is negative; give 0 or more")
+    check_options(seconds, seed)
     path = Path(out) / SIMULATED
     refuse_to_replace([path], is_simulated)
     with atomic(path) as temporary:
