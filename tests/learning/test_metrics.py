@@ -7,6 +7,7 @@ import torch
 from sklearn.metrics import (
     balanced_accuracy_score,
     brier_score_loss,
+    confusion_matrix,
     f1_score,
     log_loss,
     recall_score,
@@ -52,6 +53,13 @@ def test_metrics_agree_with_independent_computations(dtype, classes):
     assert "auc_reason" not in result
     assert result["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(y, p.argmax(1)), abs=1e-12)
     assert result["macro_f1"] == pytest.approx(f1_score(y, p.argmax(1), average="macro"), abs=1e-12)
+
+
+def test_a_target_has_the_confusion_of_all_its_domains():
+    (p, y), (q, z) = random_split(60, 3, "float64"), random_split(40, 3, "float64")
+    scores = metrics.evaluate_target("g", {"A": (p, y), "B": (q, z)})
+    both = confusion_matrix(np.r_[y, z], np.r_[p, q].argmax(1), labels=[0, 1, 2])
+    assert scores["confusion"] == both.tolist()
 
 
 def test_a_class_that_is_not_there_counts_in_no_mean_and_leaves_auc_undefined():

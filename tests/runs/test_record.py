@@ -133,6 +133,10 @@ def target(**values):
         (target(accuracy=0.99, reliability=BINS), "accuracy is 0.99 where its bins say 0.7"),
         (target(n=99, accuracy=0.7, reliability=BINS), "bins hold 100 windows where n is 99"),
         (target(reliability=BINS | {"count": [100]}), "the lists of its reliability differ in length"),
+        (target(confusion=[[30, 20], [20, 20]]), "confusion holds 90 windows where n is 100"),
+        (target(confusion=[[30, 20], [10, 40]]), "accuracy is 0.5 where its confusion says 0.7"),
+        (target(confusion=[[50, 50]]), "not as many columns as rows"),
+        (target(confusion=[[50, 50, 0], [0, 0, 0], [0, 0, 0]]), "confusion .* is of 3 classes, not of 2"),
         *(
             (lambda text, part=part, value=value: json.dumps({**json.loads(text), part: value}), part)
             for part, value in [
@@ -157,6 +161,18 @@ def test_a_damaged_record_names_the_file_the_fault_and_the_remedy(tmp_path, dama
         read(path)
     assert str(path) in str(error.value)
     assert "run the same command again" in str(error.value)
+
+
+def test_the_worst_class_and_domain_are_those_of_the_record(tmp_path):
+    path = tmp_path / run_path(save(tmp_path, RUN))
+    assert read(path).checkpoints[0].target.worst_class is None
+    domains = {"X": {"accuracy": 0.9}, "Y": {"accuracy": 0.4}}
+    path.write_text(target(confusion=[[40, 0], [50, 10]], domains=domains)(path.read_text()))
+    scores = read(path).checkpoints[0].target
+    assert (scores.worst_class, scores.worst_domain) == (10 / 60, 0.4)
+    path.write_text(target(confusion=[[50, 50], [0, 0]], domains={})(path.read_text()))
+    scores = read(path).checkpoints[0].target  # a class that is not there is not the worst
+    assert (scores.worst_class, scores.worst_domain) == (0.5, 0.5)
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,10 @@ def confusion(probabilities: ArrayLike, labels: ArrayLike) -> NDArray[np.int64]:
 
 def balanced_accuracy(probabilities: ArrayLike, labels: ArrayLike) -> float:
     """Mean over the classes of the split of the fraction of their samples that are found."""
-    counts = confusion(probabilities, labels)
+    return _balanced_accuracy(confusion(probabilities, labels))
+
+
+def _balanced_accuracy(counts: NDArray[np.int64]) -> float:
     there = counts.sum(axis=1) > 0
     return float((counts.diagonal()[there] / counts.sum(axis=1)[there]).mean())
 
@@ -144,7 +147,10 @@ def macro_f1(probabilities: ArrayLike, labels: ArrayLike) -> float:
 
     A class that is never the most probable one has 0.
     """
-    counts = confusion(probabilities, labels)
+    return _macro_f1(confusion(probabilities, labels))
+
+
+def _macro_f1(counts: NDArray[np.int64]) -> float:
     there = counts.sum(axis=1) > 0
     both = counts.sum(axis=0) + counts.sum(axis=1)
     return float((2 * counts.diagonal()[there] / both[there]).mean())
@@ -160,10 +166,11 @@ def evaluate(probabilities: ArrayLike, labels: ArrayLike) -> dict[str, Any]:
         undefined; ``auc_reason`` then says why), ``n`` (samples).
     """
     area, reason = auc(probabilities, labels)
+    counts = confusion(probabilities, labels)
     result = {
         "accuracy": accuracy(probabilities, labels),
-        "balanced_accuracy": balanced_accuracy(probabilities, labels),
-        "macro_f1": macro_f1(probabilities, labels),
+        "balanced_accuracy": _balanced_accuracy(counts),
+        "macro_f1": _macro_f1(counts),
         "ece": expected_calibration_error(probabilities, labels),
         "nll": negative_log_likelihood(probabilities, labels),
         "brier": brier_score(probabilities, labels),
@@ -186,11 +193,14 @@ def evaluate_target(target: str, scored: Mapping[str, tuple[np.ndarray, np.ndarr
     Returns
     -------
     dict
-        What `evaluate` says of all samples together, their `reliability`, and of a target that is a group of
-        domains ``domains``: what `evaluate` says of each.
+        What `evaluate` says of all samples together, their `reliability` and `confusion`, and of a target
+        that is a group of domains ``domains``: what `evaluate` says of each.
     """
     probabilities, labels = (np.concatenate(parts) for parts in zip(*scored.values(), strict=True))
-    scores = evaluate(probabilities, labels) | {"reliability": reliability(probabilities, labels)}
+    scores = evaluate(probabilities, labels) | {
+        "reliability": reliability(probabilities, labels),
+        "confusion": confusion(probabilities, labels).tolist(),
+    }
     if list(scored) != [target]:
         scores["domains"] = {domain: evaluate(*of_domain) for domain, of_domain in scored.items()}
     return scores

@@ -38,7 +38,7 @@ def by_domain(selected: pd.DataFrame, layout: Layout, runs: str | Path) -> pd.Da
             key = row.dataset, row.variant, row.target, domain
             windows[key] = scores.n
             for metric in metrics[row.dataset]:
-                value = getattr(scores, metric)
+                value = getattr(scores, metric, None)  # a domain of a group has no worst one
                 if value is not None:
                     found.setdefault((*key, metric), {})[row.seed] = METRICS[metric].scale * value
     rows = []

@@ -35,9 +35,8 @@ TYPES = {
 }
 COLUMNS = tuple(TYPES)
 _RANGES = {
-    **dict.fromkeys(
-        ("validation_accuracy", "accuracy", "balanced_accuracy", "macro_f1", "ece", "auc"), (0, 1)
-    ),
+    **{name: (0, 1) for name, metric in METRICS.items() if metric.unit == "%"},
+    "validation_accuracy": (0, 1),
     "brier": (0, 2),
     **dict.fromkeys(("nll", "iteration", "windows", "seed"), (0, math.inf)),
     **dict.fromkeys(("draws_found", "draws_expected", "draws_diverged"), (0, math.inf)),

@@ -84,9 +84,40 @@ class TargetScores(Scores, frozen=True, kw_only=True):
     brier: Brier
     auc: Fraction | None
     reliability: Bins | None = None
+    confusion: list[list[Natural]] | None = None  # windows by true class and by most probable class
     domains: dict[str, Scores] = {}  # of a group
 
     def __post_init__(self) -> None:
+        self._check_bins()
+        self._check_confusion()
+
+    @property
+    def worst_domain(self) -> float:
+        """Accuracy on the worst of its domains."""
+        return min([scores.accuracy for scores in self.domains.values()], default=self.accuracy)
+
+    @property
+    def worst_class(self) -> float | None:
+        """The smallest fraction of a class's windows that is found, of the classes that are there."""
+        if self.confusion is None:
+            return None
+        return min(row[k] / sum(row) for k, row in enumerate(self.confusion) if sum(row))
+
+    def _check_confusion(self) -> None:
+        if self.confusion is None:
+            return
+        if any(len(row) != len(self.confusion) for row in self.confusion):
+            raise ValueError("its confusion has not as many columns as rows")
+        count = sum(map(sum, self.confusion))
+        right = sum(row[k] for k, row in enumerate(self.confusion))
+        if count == 0 or (self.n is not None and count != self.n):
+            raise ValueError(f"its confusion holds {count} windows where n is {self.n}")
+        if abs(right / count - self.accuracy) > ROUNDING:
+            raise ValueError(
+                f"its accuracy is {self.accuracy:.6g} where its confusion says {right / count:.6g}"
+            )
+
+    def _check_bins(self) -> None:
         if self.reliability is None:
             return
         count, right = self.reliability["count"], self.reliability["accuracy"]
@@ -184,6 +215,11 @@ class Record(Struct, frozen=True):
         for checkpoint in self.checkpoints:
             if missing := sorted(sources - set(checkpoint.validation)):
                 return f"a checkpoint lacks the validation accuracy of {', '.join(missing)}"
+            counts = checkpoint.target.confusion
+            if counts is not None and len(counts) != len(self.classes):
+                return (
+                    f"the confusion of a checkpoint is of {len(counts)} classes, not of {len(self.classes)}"
+                )
             if learned := sorted(sources & set(checkpoint.target.domains)):
                 return f"its target holds {', '.join(learned)}, which are among its sources"
             if unknown := sorted(set(checkpoint.validation) - sources):

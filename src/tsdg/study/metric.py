@@ -39,6 +39,8 @@ METRICS = {
     "auc": Metric("AUC", 100, "%", 1, True),
     "balanced_accuracy": Metric("Balanced accuracy", 100, "%", 1, True),
     "macro_f1": Metric("Macro F1", 100, "%", 1, True),
+    "worst_class": Metric("Worst class", 100, "%", 1, True),
+    "worst_domain": Metric("Worst domain", 100, "%", 1, True),
     "nll": Metric("NLL", 1, "", 3, False),
     "brier": Metric("Brier score", 1, "", 3, False),
 }

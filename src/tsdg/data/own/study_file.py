@@ -124,7 +124,7 @@ def study_text(name: str, entry: Mapping[str, Any], file: str) -> str:
     ]
     lines += [
         "    ours: [ours-learned] # set apart from the others",
-        "    metrics: [accuracy, ece] # also balanced_accuracy, macro_f1, auc, nll, brier",
+        "    metrics: [accuracy, ece] # also balanced_accuracy, macro_f1, worst_class, auc, nll, brier",
     ]
     return "\n".join([*lines, _line(4, "caption", caption), ""])
 
