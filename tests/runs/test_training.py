@@ -414,3 +414,68 @@ def test_some_domains_are_a_setting_of_the_data_set_or_of_all(params):
     params["datasets"]["tiny"]["domains_per_batch"] = 1
     with pytest.raises(InputError, match=r"domains_per_batch: 1: variant ours-learned learns from 2 domains"):
         Study(params)
+
+
+AVERAGED = {"average": {"from": 0.5}}
+
+
+@pytest.mark.parametrize("variant", ["erm", "ours-learned"])
+def test_averaging_changes_nothing_of_the_training_and_is_judged_beside_it(tiny, params, variant):
+    def record(average, **settings):
+        own = config(params, variant, **settings) | average
+        return train(tiny, [run(variant)], own, [HPARAMS[variant]])[0]
+
+    without, both = record({}, evaluate_every=3), record(AVERAGED, evaluate_every=3)
+    typed(plain(both))
+    assert both["losses"] == without["losses"]
+    averaged = [checkpoint.pop("averaged", None) for checkpoint in both["checkpoints"]]
+    assert both["checkpoints"] == without["checkpoints"]
+    assert averaged[:2] == [None, None], "the mean begins after half of the iterations"
+    assert averaged[-1].keys() == {"validation", "target"}
+    assert averaged[-1]["target"]["nll"] != both["checkpoints"][-1]["target"]["nll"]
+    seldom = record(AVERAGED)["checkpoints"][-1]
+    assert seldom["averaged"] == averaged[-1], "how often is evaluated changes nothing"
+
+
+def test_the_averaged_weights_are_the_mean_over_iterations_alone_as_in_a_pack(tiny, params):
+    settings = config(params, "ours-metadata", evaluate_every=4) | AVERAGED
+    runs = [run("ours-metadata", "C", 0), run("ours-metadata", "B", 1)]
+
+    def trainer(some):
+        return Trainer(
+            tiny, Windows(tiny), settings, targets=[one.target for one in some],
+            seeds=[one.seed for one in some], hparams=[HPARAMS["ours-metadata"]] * len(some),
+        )  # fmt: skip
+
+    together, taken = trainer(runs), []
+    update = together.method.update
+
+    def watched(*batch):
+        losses = update(*batch)
+        taken.append([p.detach().double().clone() for p in together.method.network.parameters()])
+        return losses
+
+    together.method.update = watched
+    results = together.train()
+    means = [torch.stack(values).mean(0) for values in zip(*taken[ITERATIONS // 2 :], strict=True)]
+    for value, mean in zip(together.averaged.network.parameters(), means, strict=True):
+        torch.testing.assert_close(value.double(), mean, atol=1e-6, rtol=1e-5)
+    for r, one_run in enumerate(runs):
+        [alone] = trainer([one_run]).train()
+        alike(
+            alone.checkpoints[-1]["averaged"]["target"]["nll"],
+            results[r].checkpoints[-1]["averaged"]["target"]["nll"],
+            1e-3,
+        )
+
+
+def test_averaging_is_a_setting_of_a_variant_or_of_all(params):
+    assert "average" not in config(params, "erm")
+    params["training"]["average"] = {"from": 0.2}
+    params["variants"]["erm"]["average"] = False
+    params["variants"]["vrex"]["average"] = {"from": 0}
+    found = [config(params, variant).get("average") for variant in ("erm", "vrex", "ours-learned")]
+    assert found == [None, {"from": 0}, {"from": 0.2}]
+    params["variants"]["erm"]["average"] = {"from": 1}
+    with pytest.raises(InputError, match=r"variants.erm.average: .*share of the iterations"):
+        Study(params)

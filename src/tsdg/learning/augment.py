@@ -41,6 +41,8 @@ class Augmentation:
     deviation, smoothness, length, rate
         Of the random filter; it needs the length of a window.
     device : torch.device
+    purpose : sequence of str
+        What the names of the streams begin with, of another purpose than training.
     """
 
     def __init__(
@@ -59,20 +61,21 @@ class Augmentation:
         length: int = 0,
         rate: float | None = None,
         device: torch.device | str = "cpu",
+        purpose: Sequence[str] = (),
     ):
         self.functions = list(functions)
         self.statistics, self.mean, self.scale, self.masked, self.coin = statistics, mean, scale, masked, coin
         self.streams = [
-            [numpy_stream(seed, "augmentation", domain) for domain in domains]
+            [numpy_stream(seed, *purpose, "augmentation", domain) for domain in domains]
             for seed, domains in zip(seeds, sources, strict=True)
         ]
-        self.noise = [torch_stream(seed, "masking", device=device) for seed in seeds]
+        self.noise = [torch_stream(seed, *purpose, "masking", device=device) for seed in seeds]
         self.filter = None
         if "random_filter" in self.functions:
             self.filter = RandomFilter(length, deviation=deviation, smoothness=smoothness, rate=rate)
             self.courses = torch.from_numpy(self.filter.courses).to(device)
             self.weights = [
-                [numpy_stream(seed, "random_filter", domain) for domain in domains]
+                [numpy_stream(seed, *purpose, "random_filter", domain) for domain in domains]
                 for seed, domains in zip(seeds, sources, strict=True)
             ]
 

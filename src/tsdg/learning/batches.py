@@ -23,6 +23,7 @@ def minibatches(
     batch_size: int,
     augmentation: Augmentation | None = None,
     domains: int | None = None,
+    purpose: Sequence[str] = (),
 ) -> Iterator[tuple[Tensor, ...]]:
     """Batches ``x (R, D, B, C, T)``, ``y (R, D, B)`` for R runs, drawn with replacement.
 
@@ -32,13 +33,15 @@ def minibatches(
     Of more than ``domains`` sources so many are drawn for each iteration, by a stream that is each run's own:
     D are then these alone, and their places ``(R, D)`` among the sources, in order, are a batch's third part.
     A domain's windows are those that it would have if all were drawn.
+
+    Streams of another ``purpose`` than training have names that begin with it.
     """
     count = len(sources[0].names)
     choosing = []
     if domains is not None and domains < count:
-        choosing = [numpy_stream(seed, "domains of a batch") for seed in seeds]
+        choosing = [numpy_stream(seed, *purpose, "domains of a batch") for seed in seeds]
     streams = [
-        [numpy_stream(seed, "batches", name) for name in run.names]
+        [numpy_stream(seed, *purpose, "batches", name) for name in run.names]
         for seed, run in zip(seeds, sources, strict=True)
     ]
     for start in range(0, iterations, BLOCK):

@@ -131,10 +131,9 @@ class TargetScores(Scores, frozen=True, kw_only=True):
             raise ValueError(f"its accuracy is {self.accuracy:.6g} where its bins say {mean:.6g}")
 
 
-class Checkpoint(Struct, frozen=True):
-    """An evaluation."""
+class Evaluation(Struct, frozen=True, kw_only=True):
+    """How good a network is on its sources' validation windows and on the target."""
 
-    iteration: Positive
     validation: dict[str, Scores]
     target: TargetScores
 
@@ -142,6 +141,13 @@ class Checkpoint(Struct, frozen=True):
     def source_accuracy(self) -> float:
         """Validation accuracy, the mean over the source domains."""
         return fmean(scores.accuracy for scores in self.validation.values())
+
+
+class Checkpoint(Evaluation, frozen=True, kw_only=True):
+    """An evaluation in the course of a training, of the averaged weights too where there are some."""
+
+    iteration: Positive
+    averaged: Evaluation | None = None
 
 
 class Divergence(Struct, frozen=True):
@@ -164,6 +170,7 @@ class Config(TypedDict):
     iterations: Positive
     protocol: str
     clusters: NotRequired[dict[str, Natural] | None]
+    average: NotRequired[dict[str, float]]
 
 
 class Record(Struct, frozen=True):
@@ -212,7 +219,8 @@ class Record(Struct, frozen=True):
             return "it has no sources"
         if self.run.target in sources:
             return f"its target {self.run.target} is among its sources"
-        for checkpoint in self.checkpoints:
+        averaged = [checkpoint.averaged for checkpoint in self.checkpoints if checkpoint.averaged]
+        for checkpoint in [*self.checkpoints, *averaged]:
             if missing := sorted(sources - set(checkpoint.validation)):
                 return f"a checkpoint lacks the validation accuracy of {', '.join(missing)}"
             counts = checkpoint.target.confusion
@@ -244,6 +252,8 @@ class Record(Struct, frozen=True):
                 return "a finished run has no checkpoint"
             if steps[-1] != end:
                 return f"its last checkpoint is of iteration {steps[-1]} where the training ended at {end}"
+            if self.config.get("average") and self.checkpoints[-1].averaged is None:
+                return "its last checkpoint lacks the averaged weights"
         elif self.diverged_at is None:
             return "the record lacks diverged_at"
         elif steps and steps[-1] >= self.diverged_at:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -17,6 +17,7 @@ from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 from tsdg.learning import metrics, networks
 from tsdg.learning.augment import Augmentation
+from tsdg.learning.averaging import AveragedNetwork
 from tsdg.learning.batches import minibatches
 from tsdg.learning.cuda_graphs import GraphedStep
 from tsdg.learning.inputs import Windows
@@ -30,6 +31,8 @@ from tsdg.streams import numpy_stream, torch_stream
 from tsdg.study.run import Run, draw_name
 
 EVALUATION_WINDOWS = 256
+STATISTICS_BATCHES = 20  # that batch statistics of averaged weights are estimated on
+AVERAGING = ("averaging",)  # what the names of their streams begin with
 
 Record = dict[str, Any]
 Checkpoint = dict[str, Any]
@@ -137,7 +140,7 @@ class Result:
     sources : list of str
     checkpoints : list of dict
         ``iteration``, ``validation`` by source domain and, where there is a target, ``target``: see
-        `tsdg.learning.metrics.evaluate`.
+        `tsdg.learning.metrics.evaluate`. Where weights are averaged ``averaged`` has the same of their mean.
     losses : dict of str to list
         See `tsdg.runs.losses.LossLog.of_run`.
     diverged_at : int or None
@@ -211,6 +214,7 @@ class Trainer:
         if self.device.type == "cuda":
             self.method.perform = GraphedStep(self.method.step, self.method.phase)
         self.augmentation = self._augmentation()
+        self.averaged = AveragedNetwork(self.method.network) if config.get("average") else None
 
     def _method(self) -> Method:
         config, card = self.config, self.dataset.card
@@ -248,7 +252,7 @@ class Trainer:
             **config["options"],
         )
 
-    def _augmentation(self) -> Augmentation | None:
+    def _augmentation(self, purpose: Sequence[str] = ()) -> Augmentation | None:
         if not self.config["augment"]:
             return None
         names = [run.names for run in self.sources]
@@ -256,6 +260,7 @@ class Trainer:
         return Augmentation(
             self.seeds, names, **self.config["augment"],
             length=card["window"]["length"], rate=card.get("sampling_rate"), device=self.device,
+            purpose=purpose,
         )  # fmt: skip
 
     def train(
@@ -281,13 +286,11 @@ class Trainer:
         checkpoints: list[list[Checkpoint]] = [[] for _ in range(runs)]
         training = 0.0
         clock = time.perf_counter()
-        batches = minibatches(
-            self.windows, self.sources, self.seeds,
-            iterations=iterations, batch_size=self.config["batch_size"], augmentation=self.augmentation,
-            domains=self.config.get("domains_per_batch"),
-        )  # fmt: skip
+        batches = self._batches(iterations, self.augmentation)
         for iteration, (x, y, *present) in enumerate(batches, start=1):
             log.add(iteration, self.method.update(x, y, None, *present))
+            if self.averaged and iteration > self.config["average"]["from"] * self.config["iterations"]:
+                self.averaged.add(self.method.network)
             if iteration % LOG_EVERY == 0 or iteration == iterations:
                 progress.advance((iteration - log.last) * runs)
                 log.close(iteration)
@@ -314,26 +317,51 @@ class Trainer:
             for r, sources in enumerate(self.sources)
         ]
 
+    def _batches(
+        self, iterations: int, augmentation: Augmentation | None, purpose: Sequence[str] = ()
+    ) -> Iterator[tuple[torch.Tensor, ...]]:
+        return minibatches(
+            self.windows, self.sources, self.seeds,
+            iterations=iterations, batch_size=self.config["batch_size"], augmentation=augmentation,
+            domains=self.config.get("domains_per_batch"), purpose=purpose,
+        )  # fmt: skip
+
     def _synchronize(self) -> None:
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
 
     def evaluate(self, iteration: int) -> list[Checkpoint]:
-        """Metrics of each run on each source's validation windows and, if it has one, on the whole target."""
-        checkpoints: list[Checkpoint] = [{"iteration": iteration, "validation": {}} for _ in self.sources]
+        """Metrics of each run on each source's validation windows and, if it has one, on the whole target.
+
+        Those of its averaged weights, once there are some, are beneath ``averaged``.
+        """
+        checkpoints = [{"iteration": iteration, **scores} for scores in self._scores()]
+        if self.averaged and self.averaged.count:
+            augmentation = self._augmentation(AVERAGING)
+            batches = self._batches(STATISTICS_BATCHES, augmentation, AVERAGING)
+            self.averaged.estimate(batches, self.method.per_domain)
+            trained, self.method.network = self.method.network, self.averaged.network
+            for checkpoint, scores in zip(checkpoints, self._scores(), strict=True):
+                checkpoint["averaged"] = scores
+            self.method.network = trained
+        return checkpoints
+
+    def _scores(self) -> list[dict[str, Any]]:
+        """What a checkpoint says of each run, by the network that the method has."""
+        found: list[dict[str, Any]] = [{"validation": {}} for _ in self.sources]
         for d in range(self.method.domains):
             names = [run.names[d] for run in self.sources]
-            for checkpoint, name, scored in zip(checkpoints, names, self._probabilities(names), strict=True):
-                checkpoint["validation"][name] = metrics.evaluate(*scored)
+            for of_run, name, scored in zip(found, names, self._probabilities(names), strict=True):
+                of_run["validation"][name] = metrics.evaluate(*scored)
         held_out: list[dict[str, tuple[np.ndarray, np.ndarray]]] = [{} for _ in self.sources]
         for d in range(max(len(run.held_out) for run in self.sources)):
             names = [run.held_out[d] for run in self.sources]
             for of_run, name, scored in zip(held_out, names, self._probabilities(names), strict=True):
                 of_run[name] = scored
-        for checkpoint, run, scores in zip(checkpoints, self.sources, held_out, strict=True):
+        for of_run, run, scores in zip(found, self.sources, held_out, strict=True):
             if run.target is not None:
-                checkpoint["target"] = metrics.evaluate_target(run.target, scores)
-        return checkpoints
+                of_run["target"] = metrics.evaluate_target(run.target, scores)
+        return found
 
     @torch.no_grad()
     def _probabilities(self, domains: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:

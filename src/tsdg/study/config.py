@@ -53,9 +53,15 @@ def of_network(variant: str, row: Tree, dataset: str, data: Tree, training: Tree
         "clusters": given and clusters.numbered(dataset, data["domains"], given),
         **network(data, row),
         **_data(data),
-        **training,
+        **_of_training(training, row),
         **{key: data[key] for key in ("domains_per_batch",) if key in data},
     }
+
+
+def _of_training(training: Tree, row: Tree) -> Tree:
+    """Training settings, of which a variant may have one of its own; what is not averaged says nothing."""
+    settings = training | {key: row[key] for key in ("average",) if key in row}
+    return {key: value for key, value in settings.items() if key != "average" or value}
 
 
 def of_estimator(row: Tree, data: Tree, training: Tree) -> Tree:
