@@ -8,7 +8,7 @@ from tsdg import methods
 from tsdg.commands.main import main
 from tsdg.methods import laws
 
-EXAMPLE = Path(__file__).parents[2] / "examples/spectral_decoupling.py"
+EXAMPLE = Path(__file__).parents[2] / "examples/confidence_penalty.py"
 
 
 @pytest.fixture(autouse=True)
@@ -21,12 +21,12 @@ def forget():
 def test_the_example_keeps_all_laws(capsys):
     assert main(["check-method", str(EXAMPLE)]) == 0
     first, *lines = capsys.readouterr().out.splitlines()
-    assert first == f"SD, method 'sd' of {EXAMPLE}:"
+    assert first == f"Confidence penalty, method 'penalty' of {EXAMPLE}:"
     assert lines == [f"  passed: {law}" for law in [*laws.OF_SETTINGS, *laws.OF_METHODS]]
 
 
 FLAT = """
-class Flat(SpectralDecoupling):
+class Flat(ConfidencePenalty):
     def losses(self, x, y, draws):
         return {"loss": super().losses(x, y, draws)["loss"].mean()}
 
@@ -41,6 +41,6 @@ def test_a_broken_law_is_told_and_ends_with_one(tmp_path, capsys):
     out = capsys.readouterr().out
     assert "  FAILED: losses are a value of each run\n    'loss' of `losses` has shape (); it should" in out
     assert "  not tried: a run is the same in a pack and alone" in out
-    assert "'sd'" not in out
+    assert "'penalty'" not in out
     assert main(["check-method", str(file), "--method", "flatt"]) == 2
-    assert "holds no method 'flatt', did you mean 'flat'?; there are sd, flat" in capsys.readouterr().err
+    assert "holds no method 'flatt', did you mean 'flat'?; there are penalty, flat" in capsys.readouterr().err

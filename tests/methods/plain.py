@@ -167,6 +167,97 @@ class EQRM(Plain):
         return sum(slope * risk for slope, risk in zip(slopes, risks, strict=True))
 
 
+class SD(Plain):
+    def objective(self, x, y, draws):
+        logits = torch.cat(self.logits(x))
+        return F.cross_entropy(logits, y.flatten()) + self.hp["lambda"] * logits.pow(2).sum() / logits.numel()
+
+
+class RDM(Plain):
+    def setup(self):
+        self.begin = int(self.hp["burn_in"] * self.iterations)
+
+    def objective(self, x, y, draws):
+        each = [F.cross_entropy(g, u, reduction="none") for g, u in zip(self.logits(x), y, strict=True)]
+        risk = torch.cat(each).mean()
+        if self.iteration < self.begin:
+            return risk
+        if self.iteration == self.begin:
+            self.lr, self.optimizer = self.hp["matching_lr"], self.adam(self.network)
+        worst, pooled = max(each, key=lambda losses: losses.mean().item()), torch.cat(each)
+        gammas = [10.0**k for k in range(-4, 4)]
+
+        def kernel(a, b):
+            return sum(torch.exp(-gamma * (u - v) ** 2) for gamma in gammas for u in a for v in b) / (
+                len(a) * len(b)
+            )
+
+        discrepancy = kernel(worst, worst) + kernel(pooled, pooled) - 2 * kernel(worst, pooled)
+        spread = worst.var() + pooled.var()
+        return risk + self.hp["lambda"] * discrepancy + self.hp["variance"] * spread
+
+
+class Fish(Plain):
+    def setup(self):
+        self.inner = deepcopy(self.network)
+        self.optimizer = self.adam(self.inner)
+
+    def update(self, x, y, draws):
+        self.inner.load_state_dict(self.network.state_dict())
+        for d in draws["order"].tolist():
+            if self.per_domain:
+                logits = self.inner(x[d])
+            else:
+                logits = self.inner(torch.cat(list(x)))[d * x.shape[1] : (d + 1) * x.shape[1]]
+            self.optimizer.zero_grad()
+            F.cross_entropy(logits, y[d]).backward()
+            self.step(self.optimizer, self.lr)
+        walked = self.inner.state_dict()
+        moved = {
+            name: old + self.hp["epsilon"] * (walked[name] - old) if old.is_floating_point() else old
+            for name, old in self.network.state_dict().items()
+        }
+        self.network.load_state_dict(moved)
+        self.iteration += 1
+
+
+class ANDMask(Plain):
+    def update(self, x, y, draws):
+        parameters = list(self.network.parameters())
+        risks = [F.cross_entropy(g, u) for g, u in zip(self.logits(x), y, strict=True)]
+        gradients = [torch.autograd.grad(risk, parameters, retain_graph=True) for risk in risks]
+        for i, parameter in enumerate(parameters):
+            of_domains = np.stack([gradient[i].flatten().numpy() for gradient in gradients], 1)
+            kept = np.zeros(len(of_domains))
+            for weight, slopes in enumerate(of_domains):
+                if abs((slopes > 0).sum() - (slopes < 0).sum()) >= self.hp["tau"] * len(risks):
+                    kept[weight] = slopes.mean()
+            share = max((kept != 0).mean(), 1e-10)
+            parameter.grad = torch.from_numpy(kept / share).view_as(parameter)
+        self.step(self.optimizer, self.lr)
+        self.iteration += 1
+
+
+class LISA(Plain):
+    def objective(self, x, y, draws):
+        places = [(d, b) for d in range(len(x)) for b in range(x.shape[1])]
+        mixed, partners = torch.empty_like(x), {}
+        for d, b in places:
+            if draws["intra_label"]:
+                fitting = [(e, c) for e, c in places if e != d and y[e, c] == y[d, b]]
+            else:
+                fitting = [(e, c) for e, c in places if e == d and y[e, c] != y[d, b]]
+            chosen = fitting[int(draws["choice"][d, b] * len(fitting))] if fitting else (d, b)
+            share = draws["mixing"][d, b]
+            mixed[d, b] = share * x[d, b] + (1 - share) * x[chosen]
+            partners[d, b] = chosen
+        logits, total = self.logits(mixed), 0
+        for (d, b), chosen in partners.items():
+            share, logs = draws["mixing"][d, b], logits[d][b].log_softmax(0)
+            total = total - share * logs[y[d, b]] - (1 - share) * logs[y[chosen]]
+        return total / len(places)
+
+
 def quantile_by_root(values, alpha):
     """Quantile of the kernel density estimate of Gaussian-optimal bandwidth."""
     width = 1.06 * values.std(ddof=1) * len(values) ** -0.2
@@ -482,4 +573,9 @@ PLAIN = {
     "fishr": Fishr,
     "eqrm": EQRM,
     "ib-erm": IBERM,
+    "sd": SD,
+    "rdm": RDM,
+    "fish": Fish,
+    "and-mask": ANDMask,
+    "lisa": LISA,
 }

@@ -43,9 +43,24 @@ TABLE = {
     "fishr": {"lambda": "10^U(1, 4)", "average": "U(0.9, 0.99)", "burn_in": "U(0, 1)"},
     "eqrm": {"quantile": "U(0.5, 0.99)", "quantile_lr": "10^U(-7, -5)", "burn_in": "U(0, 1)"},
     "ib-erm": ANNEALED,
+    "sd": {"lambda": "10^U(-5, -1)"},
+    "rdm": {
+        "lambda": "U(0.1, 10)",
+        "variance": "U(0.001, 0.007)",
+        "matching_lr": "U(8e-06, 2e-05)",
+        "burn_in": "U(0.16, 0.54)",
+    },
+    "fish": {"epsilon": "{0.05, 0.1, 0.5}"},
+    "and-mask": {"tau": "U(0.5, 1)"},
+    "lisa": {"alpha": "{2}", "intra_label": "{0.5, 1}"},
 }
 PUBLISHED = {
     "ib-erm": {"lambda": 100, "annealing": 500},
+    "sd": {"lambda": 0.1},
+    "rdm": {"lambda": 5, "variance": 0.004, "matching_lr": 1.5e-5, "burn_in": 0.3},
+    "fish": {"epsilon": 0.5},
+    "and-mask": {"tau": 1},
+    "lisa": {"alpha": 2, "intra_label": 0.5},
     "irm": {"lambda": 100, "annealing": 500},
     "vrex": {"lambda": 10, "annealing": 500},
     "groupdro": {"eta": 0.01},
@@ -79,6 +94,12 @@ SHAPES = {
     "U(0.9, 0.99)": (0.9, 0.99, float),
     "10^U(1, 4)": (1, 4, math.log10),
     "10^U(-7, -5)": (-7, -5, math.log10),
+    "10^U(-5, -1)": (-5, -1, math.log10),
+    "U(0.1, 10)": (0.1, 10, float),
+    "U(0.001, 0.007)": (0.001, 0.007, float),
+    "U(8e-06, 2e-05)": (8e-6, 2e-5, float),
+    "U(0.16, 0.54)": (0.16, 0.54, float),
+    "U(0.5, 1)": (0.5, 1, float),
 }
 
 

@@ -8,7 +8,7 @@ from torch import nn
 
 from tsdg.errors import InputError
 from tsdg.methods import METHODS, laws
-from tsdg.methods.subject import CLASSES, CLUSTERS, RUNS, Subject, batch
+from tsdg.methods.subject import CLASSES, CLUSTERS, DOMAINS, RUNS, Subject, batch
 
 BOTH = ("joint", "per_domain")
 CONSISTENCY = [
@@ -53,7 +53,7 @@ def plain_run(name, method, r, forward, options):
         adam=(3e-3, 1e-2),
         decay_from=3,
         decay=0.1,
-        cluster=list(CLUSTERS[r]),
+        cluster=list(CLUSTERS[r][:DOMAINS]),
         **options,
     )
     if name in ("dann", "cdann"):

@@ -11,21 +11,26 @@ from tsdg.errors import InputError, nearest
 from tsdg.methods import estimators, plugins
 from tsdg.methods.adversarial import CDANN, DANN
 from tsdg.methods.alignment import CORAL, MMD
+from tsdg.methods.and_mask import ANDMask
 from tsdg.methods.base import Method
 from tsdg.methods.combined import RSCWithLearned, RSCWithMetadata
 from tsdg.methods.correlation import Correlation
 from tsdg.methods.eqrm import EQRM
 from tsdg.methods.erm import ERM
+from tsdg.methods.fish import Fish
 from tsdg.methods.fishr import Fishr
 from tsdg.methods.groupdro import GroupDRO
 from tsdg.methods.ib_erm import IBERM
 from tsdg.methods.irm import IRM
+from tsdg.methods.lisa import LISA
 from tsdg.methods.mixup import InterdomainMixup
 from tsdg.methods.mldg import MLDG
 from tsdg.methods.mtl import MTL
+from tsdg.methods.rdm import RDM
 from tsdg.methods.rsc import RSC
 from tsdg.methods.search import Distribution
 from tsdg.methods.selective import LearnedConsistency, MetadataConsistency
+from tsdg.methods.spectral_decoupling import SpectralDecoupling
 from tsdg.methods.vrex import VREx
 
 METHODS: dict[str, type[Method]] = {
@@ -49,6 +54,11 @@ METHODS: dict[str, type[Method]] = {
     "fishr": Fishr,
     "eqrm": EQRM,
     "ib-erm": IBERM,
+    "sd": SpectralDecoupling,
+    "rdm": RDM,
+    "fish": Fish,
+    "and-mask": ANDMask,
+    "lisa": LISA,
 }
 PLUGINS: dict[str, type[Method]] = {}  # from files and, once they are used, from installed packages
 

@@ -12,7 +12,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import torch
@@ -287,14 +287,18 @@ def _problem(keeps: Law, subject: Subject) -> str | None:
 
 
 def _counts(subject: Subject, name: str, values: tuple[float, float]) -> bool:
-    """Whether a hyperparameter changes a training, the others at their defaults, least or greatest values."""
+    """Whether a hyperparameter changes a training, the others at their defaults, least or greatest values.
+
+    Of four sources, where three show no difference: a share of them may be what the values tell apart.
+    """
     search = methods.get(subject.name).search
-    for others in (
+    settings = (
         {key: distribution.default for key, distribution in search.items()},
         *({key: distribution.ends[end] for key, distribution in search.items()} for end in (0, 1)),
-    ):
+    )
+    for domains, others in product((DOMAINS, DOMAINS + 1), settings):
         pair = ({key: [value] for key, value in {**others, name: value}.items()} for value in values)
-        if _differ(*(replace(subject, hparams=hparams) for hparams in pair)):
+        if _differ(*(replace(subject, hparams=hparams, domains=domains) for hparams in pair)):
             return True
     return False
 

@@ -22,7 +22,7 @@ from tsdg.streams import torch_stream
 
 CHANNELS, LENGTH, CLASSES, DOMAINS, SAMPLES = 2, 9, 3, 3, 6
 RUNS = (0, 1, 2)
-CLUSTERS = ((0, 0, 0), (1, 0, 1), (0, 1, 0))  # of each run's domains
+CLUSTERS = ((0, 0, 0, 0), (1, 0, 1, 0), (0, 1, 0, 1))  # of each run's domains
 ITERATIONS = 4
 NUMBERS = (1, 1000)  # for an option that takes any
 
@@ -120,6 +120,8 @@ class Subject:
         None is the method's own.
     network : callable
         From generators of the initial weights, and whether the classifier makes room for an embedding.
+    domains : int
+        Sources of a run.
     """
 
     name: str
@@ -127,6 +129,7 @@ class Subject:
     options: Mapping[str, Any]
     forward: str | None = None
     network: NetworkOf = toy_network
+    domains: int = DOMAINS
 
     @classmethod
     def drawn(cls, name: str) -> Subject:
@@ -138,7 +141,7 @@ class Subject:
     def build(self, runs: Sequence[int] = RUNS, **settings: Any) -> Method:
         """The method for some of the runs, see `build`."""
         hparams = {name: [values[run] for run in runs] for name, values in self.hparams.items()}
-        settings = {"forward": self.forward, **self.options, **settings}
+        settings = {"forward": self.forward, "domains": self.domains, **self.options, **settings}
         return build(self.name, hparams=hparams, runs=runs, network=self.network, **settings)
 
     def train(
@@ -152,7 +155,8 @@ class Subject:
         """Some of the runs after `ITERATIONS` updates, on other batches if given; `after` follows each."""
         method, losses = self.build(runs, seeds=seeds), []
         for iteration in range(ITERATIONS):
-            losses.append(method.update(*(batches(iteration) if batches else batch(iteration, runs))))
+            x, y = batches(iteration) if batches else batch(iteration, runs, domains=self.domains)
+            losses.append(method.update(x, y))
             after(method)
         state = {name: value.clone() for name, value in method.state_dict().items()}
         return Trained(method, runs, losses, state)

@@ -28,6 +28,11 @@ WORDS = {  # a plug-in's hyperparameters have their own names
     "quantile": "quantile of the risks",
     "quantile_lr": "learning rate on the quantile",
     "burn_in": "share of the iterations without it",
+    "variance": "weight of the losses' variances",
+    "matching_lr": "learning rate on the matched distributions",
+    "epsilon": "share of the steps that the network goes",
+    "tau": "mean sign over domains, τ, from which they agree",
+    "intra_label": "probability that pairs have the label in common",
     "xi": "ξ of the radial basis function",
 }
 CAPTION = (

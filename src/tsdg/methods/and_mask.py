@@ -1,0 +1,36 @@
+"""AND-mask: only where the domains agree on a direction does the network move."""
+
+import torch
+
+from tsdg.methods.base import Losses, Method, cross_entropy
+from tsdg.methods.search import Distribution
+
+
+class ANDMask(Method):
+    """The mean gradient of the domains' risks where its sign, averaged over domains, is tau or more in size.
+
+    Elsewhere it is 0; what is left of a layer's weights, or of its biases, is divided by its share of them.
+    """
+
+    title = "AND-mask"
+    citation = "Parascandolo et al., Learning Explanations That Are Hard to Vary, ICLR 2021"
+    forward_default = "per_domain"
+    some_domains = True
+    search = {"tau": Distribution(1, "uniform", (0.5, 1))}
+
+    def losses(self, x, y, draws) -> Losses:
+        raise NotImplementedError("AND-mask has no single objective: its gradient is composed in `step`")
+
+    def step(self, x, y, draws) -> Losses:
+        risks = cross_entropy(self.classify(self.features(x)), y)
+        parameters = self.optimizer.parameters
+        gradients = [
+            torch.autograd.grad(risk.sum(), parameters, retain_graph=True) for risk in risks.unbind(1)
+        ]
+        for parameter, *of_domains in zip(parameters, *gradients, strict=True):
+            gradient = torch.stack([g.flatten(1) for g in of_domains])  # (D, R, weights)
+            agreed = gradient.sign().mean(0).abs() >= self.hparams["tau"].unsqueeze(1)
+            share = agreed.to(self.dtype).mean(1, keepdim=True)
+            parameter.grad = (agreed * gradient.mean(0) / (share + 1e-10)).view_as(parameter)
+        self.optimizer.step(scale=self.rate())
+        return {"loss": risks.mean(-1)}
