@@ -14,6 +14,7 @@ from tsdg.results.numbers import summarise
 from tsdg.results.paper import compare
 from tsdg.results.selection import select
 from tsdg.study.layout import PAPER_PROTOCOL, Protocol
+from tsdg.study.levels import Level
 from tsdg.study.run import Run
 
 
@@ -236,3 +237,38 @@ def test_few_windows_are_told(tmp_path, monkeypatch):
     assert "Few windows" not in captions.caption(runs, layout())
     monkeypatch.setattr(captions, "FEW", 101)
     assert "Few windows to test on: P 100, Q 100." in captions.caption(runs, layout())
+
+
+def test_rows_to_which_the_new_domain_gives_more_stand_apart_and_are_marked_apart(tmp_path):
+    accuracies = {
+        ("erm", "P"): (0.5,),
+        ("linear", "P"): (0.6,),
+        ("own", "P"): (0.9,),
+        ("faults", "P"): (0.4,),
+    }
+    runs = selected(tmp_path, accuracies, seeds=1)
+    shape = replace(
+        layouts.layout(
+            ["own", "erm", "faults", "linear"], panel("toy", ["P"]), protocol=ONE_SEED, baselines=["linear"]
+        ),
+        levels={"own": Level("domain"), "faults": Level("none", omits=True)},
+    )
+    text = tables.render("toy", runs, shape, tmp_path / "out")[1].read_text()
+    lines = [line for line in tabular(text)[1].splitlines() if line.endswith(r"\\")]
+    assert [cells_of(line)[0].removeprefix(r"\multicolumn{3}{l}") for line in lines[2:]] == [
+        r"{\emph{Nothing of the new domain}}",
+        "linear",
+        "erm",
+        r"{\emph{Nothing of the new domain, the reference class left out}}",
+        "faults",
+        r"{\emph{Windows of the new domain, unlabelled}}",
+        "own",
+    ]
+    rows = body(text)
+    assert [rows[name][0][0] for name in ("linear", "erm", "faults", "own")] == [
+        r"\textbf{60.0}",
+        r"\underline{50.0}",
+        r"\textbf{40.0}",
+        r"\textbf{90.0}",
+    ]
+    assert "Windows of the new domain, unlabelled: own. Rows are compared and marked only with" in text

@@ -218,9 +218,9 @@ class Nearest(KNeighborsClassifier):
 def test_windows_as_they_are_go_to_a_class_that_takes_them(tiny, params):
     settings = config(params, estimator=f"{__name__}.Nearest", features="windows")
     fitting, _ = fitted(tiny, settings)
-    np.testing.assert_array_equal(fitting.inputs(np.arange(5)), gathered(tiny, np.arange(5)))
+    np.testing.assert_array_equal(fitting.computed(np.arange(5)), gathered(tiny, np.arange(5)))
     standard, result = fitted(tiny, settings | {"standardize": "sources"})
-    x = standard.inputs(np.concatenate(list(standard.sources.train.values())))
+    x = standard.computed(np.concatenate(list(standard.sources.train.values())))
     np.testing.assert_allclose(x.mean((0, 2)), 0, atol=1e-5)
     np.testing.assert_allclose(x.std((0, 2)), 1, atol=1e-5)
     assert result.checkpoints[0]["target"]["accuracy"] > 0.6

@@ -688,3 +688,33 @@ def test_yaml_that_is_read_in_different_ways_or_not_at_all_is_refused_by_line(tm
     (tmp_path / "params.yaml").write_bytes(text)
     with pytest.raises(InputError, match=re.escape(words)):
         read(tmp_path / "params.yaml")
+
+
+def test_rows_of_different_levels_are_compared_by_claims_that_say_so_alone(figure_params):
+    line = {"label": "Line", "method": "estimator", "estimator": "a.B", "features": "spectrum"}
+    line["estimator"] = "sklearn.linear_model.LogisticRegression"
+    figure_params["variants"] |= {"line": line, "own": line | {"label": "Own mean", "center": "domain"}}
+    figure_params["tables"]["tiny"]["rows"] += ["line", "own"]
+    claim = {"says": "Much.", "table": "tiny", "metric": "accuracy", "better": ["own"], "than": ["line"]}
+    figure_params["claims"] = {"much": claim}
+    figure_params["figures"] = {}
+    with pytest.raises(
+        InputError, match=r"claims\.much: rows: own \(windows .*\) and line \(nothing .*\) are not"
+    ):
+        Study(figure_params)
+    figure_params["claims"]["much"]["across_levels"] = True
+    study = Study(figure_params)
+    ranked = study.ranking()
+    assert ranked.layout.rows == ("erm", "line", "ours-learned")
+    assert ranked.apart == ("Own mean",)
+    figure_params["ranking"]["given"] = "domain"
+    with pytest.raises(
+        InputError, match="own alone is a row of all, of those to which the new domain gives domain"
+    ):
+        Study(figure_params)
+    figure_params["ranking"]["given"] = "none"
+    figure_params["figures"] = {
+        "f": {"kind": "forest", "tables": ["tiny"], "baseline": "erm", "caption": "F."}
+    }
+    with pytest.raises(InputError, match=r"figures\.f\.tables: (erm|line) .* and own .* are not compared"):
+        Study(figure_params)

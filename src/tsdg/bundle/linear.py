@@ -76,6 +76,10 @@ def linear_network(fitting: Fitting) -> LinearNetwork:
         It is fitted to windows, or its probabilities are no softmax of a linear map of features.
     """
     name = fitting.config["estimator"]
+    if fitting.centres:
+        raise InputError(
+            f"center: {fitting.config['center']}: a centred model cannot be exported; choose another variant"
+        )
     fitted = fitting.estimator.fitted
     if fitting.features is None or not hasattr(fitted, "coef_") or not hasattr(fitted, "intercept_"):
         raise InputError(

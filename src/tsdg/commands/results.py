@@ -231,7 +231,9 @@ def _ranking(options: argparse.Namespace) -> None:
     layout, selected = tables.layout, _joined(options, study, files)
     metric = METRICS[layout.panels[0].metrics[0]]  # of all, more is better or less
     ranked = ranking.rank(ranking.block_values(selected, layout), higher_is_better=metric.higher_is_better)
-    text = ranking.describe(ranked, selected, layout, without=tables.without, dropped=tables.dropped)
+    text = ranking.describe(
+        ranked, selected, layout, without=tables.without, dropped=tables.dropped, apart=tables.apart
+    )
     with _place(options.out, RESULTS, [selected]) as out:
         print(*ranking.render(ranked, layout, text, out / "tables"), sep="\n")
         print(*critical_difference(ranked, layout, text, out / "figures"), sep="\n")

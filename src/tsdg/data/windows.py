@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import pandas as pd
 
-from tsdg.errors import InputError
+from tsdg.errors import InputError, nearest
 
 SIGNALS, WINDOWS, CARD = "signals.npy", "windows.parquet", "card.json"
 FILES = (SIGNALS, WINDOWS, CARD)
@@ -81,6 +81,25 @@ class WindowedDataset:
     def fingerprint(self) -> str:
         """SHA-256 over signals, windows, classes, domains and window geometry."""
         return self.card["fingerprint"]
+
+    def without(self, name: str) -> "WindowedDataset":
+        """The same with one class less, whose windows have label -1.
+
+        Raises
+        ------
+        InputError
+            There is no such class, or one alone is left.
+        """
+        known = f"the prepared data set {self.card['name']!r} has {', '.join(self.classes)}"
+        if name not in self.classes:
+            raise InputError(f"reference: {name!r} is not a class; {known}{nearest(name, self.classes)}")
+        if len(self.classes) < 3:
+            raise InputError(f"reference: without {name!r} one class is left; {known}")
+        gone = self.classes.index(name)
+        label = self.windows["label"]
+        label = (label - (label > gone)).mask(label == gone, -1)
+        card = self.card | {"classes": [one for one in self.classes if one != name]}
+        return WindowedDataset(self.signals, self.windows.assign(label=label), card)
 
     @classmethod
     def load(cls, folder: str | Path) -> "WindowedDataset":

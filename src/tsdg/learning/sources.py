@@ -41,6 +41,8 @@ class Sources:
     train, evaluation : dict of str to numpy.ndarray
         Rows of the windows table by domain: each source's training windows; each source's validation windows
         and all of each domain's that is held out.
+    reference : dict of str to numpy.ndarray
+        Rows of all windows of a class that is neither learned nor evaluated (label -1), of each domain.
 
     Raises
     ------
@@ -76,12 +78,17 @@ class Sources:
             raise InputError(f"{what} {len(self.names)} source domain(s); {needed} needed")
         parts = split(dataset.windows, fraction=fraction, seed=seed, method=method, cut=dataset.cut)
         domain = dataset.windows["domain"].to_numpy()
-        self.train = {name: np.flatnonzero((domain == name) & (parts == TRAIN)) for name in self.names}
-        self.evaluation = {
-            name: np.flatnonzero((domain == name) & (parts == VALIDATION)) for name in self.names
+        apart = dataset.windows["label"].to_numpy() < 0
+        self.reference = {
+            name: np.flatnonzero((domain == name) & apart) for name in (*self.names, *self.held_out)
         }
-        for name in self.held_out:
-            self.evaluation[name] = np.flatnonzero(domain == name)
+
+        def rows(name: str, part: int | None = None) -> np.ndarray:
+            return np.flatnonzero((domain == name) & ~apart & (True if part is None else parts == part))
+
+        self.train = {name: rows(name, TRAIN) for name in self.names}
+        self.evaluation = {name: rows(name, VALIDATION) for name in self.names}
+        self.evaluation |= {name: rows(name) for name in self.held_out}
         for name in self.names:
             if not len(self.train[name]) or not len(self.evaluation[name]):
                 raise InputError(

@@ -97,6 +97,17 @@ def options(name: str) -> Mapping[str, Any]:
     return {} if name == estimators.METHOD else get(name).options
 
 
+def looks_at_domain(row: Mapping[str, Any]) -> bool:
+    """Whether a variant classifies a window by what other windows of its domain are like, too.
+
+    Parameters
+    ----------
+    row : mapping
+        The variant's entry in params.yaml.
+    """
+    return row["method"] != estimators.METHOD and get(row["method"]).looks_at_domain(row.get("options", {}))
+
+
 def search(row: Mapping[str, Any]) -> Mapping[str, Distribution]:
     """What the hyperparameters of a variant's method, of any kind, are drawn from.
 

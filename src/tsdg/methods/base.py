@@ -137,6 +137,11 @@ class Method(nn.Module):
     def check(options: Mapping[str, Any]) -> None:
         """Raise `InputError` for options that contradict each other, each of which is valid alone."""
 
+    @staticmethod
+    def looks_at_domain(options: Mapping[str, Any]) -> bool:
+        """Whether `predict` classifies a sample by what others of its domain are like, too."""
+        return False
+
     def setup(self) -> None:
         """Make what the method needs beside the network."""
 

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from tsdg.errors import InputError, nearest
+from tsdg.learning.centring import NONE
 from tsdg.learning.features import Features
 from tsdg.methods.search import Distribution
 
@@ -51,6 +52,10 @@ def check(row: Mapping[str, Any]) -> None:
         raise InputError(f"estimator: {row['estimator']}: there is no package {package}; install it")
     if row["features"] != WINDOWS:
         Features(row["features"])
+    elif row.get("center", NONE) != NONE:
+        raise InputError(
+            f"center: {row['center']} is of features, and windows as they are have no mean; leave it out"
+        )
     check_arguments(row.get("arguments", {}))
     for name, entry in row.get("search", {}).items():
         if name in row.get("arguments", {}):

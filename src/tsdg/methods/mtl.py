@@ -30,6 +30,10 @@ class MTL(Method):
         self.noisy = embedding == "noise"
         super().__init__(*args, **kwargs)
 
+    @staticmethod
+    def looks_at_domain(options):
+        return options.get("embedding") == "average"
+
     def setup(self) -> None:
         shape = (self.runs, self.domains, self.network.features)
         self.embeddings = torch.zeros(shape, dtype=self.dtype, device=self.device)

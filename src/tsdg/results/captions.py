@@ -8,6 +8,7 @@ import pandas as pd
 
 from tsdg.results.numbers import is_partial, summarise
 from tsdg.study.layout import AVERAGE, LEFT_OUT, PAPER_PROTOCOL, Layout, Protocol
+from tsdg.study.levels import Level
 from tsdg.study.metric import METRICS
 from tsdg.study.targets import REST
 
@@ -35,6 +36,7 @@ def notes(selected: pd.DataFrame, layout: Layout) -> list[str]:
     if layout.baselines:
         names = ", ".join(layout.labels[row] for row in layout.baselines)
         found.insert(0, f"No networks, and not the paper's: {names}.")
+    found += _levels(layout)
     found += _groups(layout)
     others = rows[~rows["protocol"].isin(["", layout.protocol.name])]
     if len(others):
@@ -65,6 +67,18 @@ def _untaught(rows: pd.DataFrame, titles: Mapping[str, str]) -> list[str]:
         everywhere = len(targets) == rows.loc[rows["dataset"] == dataset, "target"].nunique()
         entries.append(f"{names} ({of}{'every target' if everywhere else ', '.join(targets)})")
     return [f"No source has windows of classes: {', '.join(entries)}."] if entries else []
+
+
+def _levels(layout: Layout) -> list[str]:
+    """What the new domain gives, where it is more than nothing, and to whom."""
+    found = []
+    for level, groups in layout.sections:
+        if level != Level():
+            names = ", ".join(layout.labels[row] for group in groups for row in group)
+            found.append(f"{level.title}: {names}.")
+    if len(layout.sections) > 1:
+        found.append("Rows are compared and marked only with those to which the new domain gives as much.")
+    return found
 
 
 def _groups(layout: Layout) -> list[str]:

@@ -74,6 +74,11 @@ def check(study: Study, found: Mapping[str, Evidence]) -> tuple[pd.DataFrame, li
     )
     protocol = study.protocol
     remarks = [f"{'Reduced protocol' if protocol.reduced else 'Protocol'} {protocol.name}."]
+    if across := [claim.name for claim in study.claims if claim.across_levels]:
+        remarks.append(
+            "The new domain gives more to some rows than to what they are compared with: "
+            f"{', '.join(across)}."
+        )
     if names := dict.fromkeys(name for there in found.values() for name in there.simulated):
         remarks.append(f"Simulated raw files ({', '.join(names)}): these are not results on real recordings.")
     return comparisons, remarks

@@ -61,7 +61,8 @@ def summarise(selected: pd.DataFrame, layout: Layout) -> pd.DataFrame:
     DataFrame
         A row for each data set, variant, target (and "Average") and metric: ``label``, ``unit``; ``mean``,
         ``std`` and ``n`` (seeds, of the ``seeds`` expected) by each seed's own draw; ``shared_mean``,
-        ``shared_std``, ``shared_n`` by one draw for all seeds; ``rank`` (1 best, 2 second, else empty);
+        ``shared_std``, ``shared_n`` by one draw for all seeds; ``given``, what the new domain gives to the
+        row; ``rank`` (1 best, 2 second, else empty) among the rows that it gives as much;
         ``missing``, ``diverged``, ``undefined``: the seeds concerned, in words. An average over targets of
         which one has no value is empty.
     """
@@ -74,6 +75,7 @@ def summarise(selected: pd.DataFrame, layout: Layout) -> pd.DataFrame:
             "dataset": panel.dataset,
             "variant": variant,
             "label": layout.labels[variant],
+            "given": layout.level(variant).title,
             "target": target,
             "metric": metric,
             "unit": METRICS[metric].unit,
@@ -152,9 +154,9 @@ def _average_gaps(gaps: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
 
 
 def _ranks(table: pd.DataFrame) -> pd.Series:
-    """Place of each printed value among those of a data set, target and metric."""
+    """Place of each printed value among those of a data set, target, metric and level."""
     ranks = pd.Series(pd.NA, index=table.index, dtype="Int64")
-    for (_, _, name), group in table.groupby(["dataset", "target", "metric"]):
+    for (_, _, name, _), group in table.groupby(["dataset", "target", "metric", "given"]):
         metric = METRICS[str(name)]
         found = places(map(metric.printed, group["mean"]), higher_is_better=metric.higher_is_better)
         ranks[group.index] = pd.array(found, dtype="Int64")

@@ -178,6 +178,7 @@ def describe(
     *,
     without: Sequence[str] = (),
     dropped: Sequence[str] = (),
+    apart: Sequence[str] = (),
 ) -> list[str]:
     """What a reader must know, in sentences.
 
@@ -187,6 +188,8 @@ def describe(
         Data sets that the study names for the ranking and that are not at hand.
     dropped : sequence of str
         Methods that not every table has.
+    apart : sequence of str
+        Methods to which the new domain gives something else.
     """
     titles = layout.titles
     measured: dict[str, list[str]] = {}
@@ -203,6 +206,8 @@ def describe(
         found.append(f"Without {', '.join(without)}, which is not at hand.")
     if dropped:
         found.append(f"Not in every table, and left out: {', '.join(dropped)}.")
+    if apart:
+        found.append(f"The new domain gives something else to, and left out: {', '.join(apart)}.")
     if lacking := [layout.labels[v] for v in layout.rows if v not in ranking.average]:
         found.append(f"Without a value on any target, and left out: {', '.join(lacking)}.")
     if ranking.left_out:

@@ -75,13 +75,19 @@ def _latex(name: str, table: pd.DataFrame, text: str, layout: Layout) -> str:
         lines += [r"\midrule"] if lines else [r"\toprule"]
         lines += _headings(columns, layout)
         lines.append(r"\midrule")
-        for number, group in enumerate(layout.groups):
-            if number:
-                own = group[0] in layout.ours
-                lines.append(r"\addlinespace\hdashline\addlinespace" if own else r"\midrule")
-            for variant in group:
-                printed = [_cell(cells[c.panel.dataset, variant, c.target, c.metric]) for c in columns]
-                lines.append(row([escape(layout.labels[variant]), *printed]))
+        for place, (level, groups) in enumerate(layout.sections):
+            lines += [r"\midrule"] if place else []
+            if len(layout.sections) > 1:
+                lines.append(
+                    row([rf"\multicolumn{{{1 + len(columns)}}}{{l}}{{\emph{{{escape(level.title)}}}}}"])
+                )
+            for number, group in enumerate(groups):
+                if number:
+                    own = group[0] in layout.ours
+                    lines.append(r"\addlinespace\hdashline\addlinespace" if own else r"\midrule")
+                for variant in group:
+                    printed = [_cell(cells[c.panel.dataset, variant, c.target, c.metric]) for c in columns]
+                    lines.append(row([escape(layout.labels[variant]), *printed]))
     lines.append(r"\bottomrule")
     return document(name, f"{text} {LEGEND}", f"l{'r' * len(blocks[0])}", lines)
 

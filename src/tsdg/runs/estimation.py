@@ -13,6 +13,7 @@ import torch
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 from tsdg.learning import metrics
+from tsdg.learning.centring import NONE, centres
 from tsdg.learning.features import Features
 from tsdg.learning.inputs import CONSTANT, Windows
 from tsdg.learning.random_filter import RandomFilter
@@ -51,7 +52,7 @@ def train(
             folder=folder, groups=groups,
         )  # fmt: skip
         result = fitting.train(progress, run.words)
-        records.append(recorded(run, config, values, dataset, "cpu", result))
+        records.append(recorded(run, config, values, fitting.dataset, "cpu", result))
         finished(run, records[-1])
     return records
 
@@ -61,7 +62,8 @@ class Fitting:
 
     Features are standardized by those of the training windows and of their filtered copies. Each is of one
     channel, whose scale changes it by a factor or summand: of a data set's `standardize` they need no more
-    than that it fills missing values.
+    than that it fills missing values. Before, they are centred domain by domain where the configuration says
+    so, see `tsdg.learning.centring`; its ``reference`` is a class that is then neither learned nor evaluated.
 
     Parameters
     ----------
@@ -95,6 +97,8 @@ class Fitting:
         folder: Path | None = None,
         groups: Groups = NO_GROUPS,
     ):
+        if config.get("reference"):
+            dataset = dataset.without(config["reference"])
         self.dataset, self.config, self.seed = dataset, config, seed
         self.sources = Sources(
             dataset, config.get("domains") or dataset.domains, target,
@@ -110,6 +114,7 @@ class Fitting:
         self.whole = None
         if folder and self.features and not windows.incomplete:
             self.whole = cached(dataset, folder, config["features"], self.read)
+        self.centres = centres(config.get("center", NONE), self.sources, self.computed)
         self.mean: np.ndarray | float = 0.0
         self.deviation: np.ndarray | float = 1.0
 
@@ -137,7 +142,7 @@ class Fitting:
         checkpoint: Checkpoint = {"iteration": 1, "validation": {}}
         held_out: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         for domain, rows in self.sources.evaluation.items():
-            scored = self.probabilities(rows), self.labels(rows)
+            scored = self.probabilities(domain, rows), self.labels(rows)
             if domain in self.sources.held_out:
                 held_out[domain] = scored
             else:
@@ -146,17 +151,22 @@ class Fitting:
             checkpoint["target"] = metrics.evaluate_target(self.sources.target, held_out)
         return checkpoint
 
-    def probabilities(self, rows: np.ndarray) -> np.ndarray:
-        """Class probabilities ``(N, K)`` of rows of the windows table."""
-        x = self.inputs(rows)
+    def probabilities(self, domain: str, rows: np.ndarray) -> np.ndarray:
+        """Class probabilities ``(N, K)`` of a domain's rows of the windows table."""
+        x = self.inputs(domain, rows)
         return self.estimator.probabilities((x - self.mean) / self.deviation if self.features else x)
 
     def labels(self, rows: np.ndarray) -> np.ndarray:
         """Labels ``(N,)`` of rows of the windows table."""
-        return self.windows.labels[torch.from_numpy(rows)].numpy()
+        return self.dataset.windows["label"].to_numpy(np.int64)[rows]
 
-    def inputs(self, rows: np.ndarray) -> np.ndarray:
-        """Features ``(N, F)``, not standardized, or windows ``(N, C, T)``, of rows of the windows table."""
+    def inputs(self, domain: str, rows: np.ndarray) -> np.ndarray:
+        """Features ``(N, F)``, centred and not standardized, or windows ``(N, C, T)``, of a domain's rows."""
+        x = self.computed(rows)
+        return x - self.centres[domain] if self.centres else x
+
+    def computed(self, rows: np.ndarray) -> np.ndarray:
+        """Features ``(N, F)`` as they are, or windows ``(N, C, T)``, of rows of the windows table."""
         if self.features is None:
             return self.read(rows)
         return self.whole[rows] if self.whole is not None else in_blocks(self.features, self.read, rows)
@@ -169,7 +179,7 @@ class Fitting:
         """Inputs and labels of the training windows and, with a filter, of their filtered copies."""
         inputs, labels = [], []
         for domain, rows in self.sources.train.items():
-            of_domain = [self.inputs(rows), *self._filtered(domain, rows)]
+            of_domain = [self.inputs(domain, rows), *self._filtered(domain, rows)]
             inputs += of_domain
             labels += [self.labels(rows)] * len(of_domain)
         return np.concatenate(inputs), np.concatenate(labels)
@@ -186,7 +196,9 @@ class Fitting:
 
         def filtered(x: np.ndarray) -> np.ndarray:
             x = filtering(x, stream.standard_normal((len(x), filtering.weights)))
-            return self.features(x) if self.features else x.astype(np.float32)
+            if not self.features:
+                return x.astype(np.float32)
+            return self.features(x) - self.centres[domain] if self.centres else self.features(x)
 
         return [in_blocks(filtered, self.read, rows) for _ in range(copies)]
 

@@ -55,6 +55,8 @@ class Claim:
     than_value : float, optional
     than_metric : str, optional
         Another measure of the same row.
+    across_levels : bool
+        Whether it says so if the new domain gives more to a row than to the other.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Claim:
     margin: float = 0.0
     than_value: float | None = None
     than_metric: str | None = None
+    across_levels: bool = False
 
     @classmethod
     def of(cls, name: str, entry: Mapping[str, Any], rows: Sequence[str]) -> Self:
@@ -89,6 +92,7 @@ class Claim:
             margin=entry.get("margin", 0.0),
             than_value=than if isinstance(than, int | float) else None,
             than_metric=than["metric"] if isinstance(than, dict) else None,
+            across_levels=entry.get("across_levels", False),
         )
 
     @property

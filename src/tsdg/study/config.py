@@ -8,6 +8,7 @@ from tsdg import methods
 from tsdg.data import toy
 from tsdg.data.own.backbone import WIDTH, backbone
 from tsdg.errors import InputError
+from tsdg.learning.centring import NONE, REFERENCE
 from tsdg.study import clusters
 from tsdg.study.params import Tree
 
@@ -64,7 +65,7 @@ def _of_training(training: Tree, row: Tree) -> Tree:
     return {key: value for key, value in settings.items() if key != "average" or value}
 
 
-def of_estimator(row: Tree, data: Tree, training: Tree) -> Tree:
+def of_estimator(variant: str, row: Tree, dataset: str, data: Tree, training: Tree) -> Tree:
     """Of an estimator, of which settings of network training decide nothing."""
     return {
         "method": row["method"],
@@ -72,6 +73,7 @@ def of_estimator(row: Tree, data: Tree, training: Tree) -> Tree:
         "arguments": row.get("arguments", {}),
         "features": row["features"],
         "random_filter": row.get("random_filter"),
+        **_given(variant, row, dataset, data),
         **_data(data),
         "validation_fraction": training["validation_fraction"],
         "iterations": 1,
@@ -116,6 +118,20 @@ def network(data: Tree, row: Mapping[str, Any] = MappingProxyType({})) -> Tree:
         own["width"] = width
     if seen != RAW:
         own["input"] = seen
+    return own
+
+
+def _given(variant: str, row: Tree, dataset: str, data: Tree) -> Tree:
+    """What a domain is centred by, and the class that is then neither learned nor evaluated."""
+    center = row.get("center", NONE)
+    own = {} if center == NONE else {"center": center}
+    if center == REFERENCE or row.get("omit_reference"):
+        if "reference" not in data:
+            raise InputError(
+                f"variants.{variant}: datasets.{dataset} has no `reference`, the class of its reference "
+                "recordings; give it one, such as normal"
+            )
+        own["reference"] = data["reference"]
     return own
 
 

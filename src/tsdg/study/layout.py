@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Literal
 
 from tsdg.errors import InputError
+from tsdg.study.levels import Level
 from tsdg.study.metric import METRICS
 from tsdg.study.paper_style import PaperStyle
 
@@ -118,6 +119,8 @@ class Layout:
         How the paper prints it, where it is to be printed so.
     selection : {"source-validation", "leave-one-source-out"}
         What hyperparameters are selected by.
+    levels : mapping
+        What the new domain gives to each row, where that is not nothing.
 
     Raises
     ------
@@ -136,6 +139,7 @@ class Layout:
     settled: tuple[str, ...] = ()
     style: PaperStyle | None = None
     selection: str = VALIDATED
+    levels: Mapping[str, Level] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if problem := self._problem():
@@ -162,12 +166,29 @@ class Layout:
             return "all panels must have equally many metrics"
         if max(Counter(panel.dataset for panel in self.panels).values()) > 1:
             return "a data set can have one panel"
+        if self.style and len(self.sections) > 1:
+            return (
+                "layout: paper has no place for rows to which the new domain gives more; write layout: full"
+            )
         return self.style.problem(self.rows, self.baselines) if self.style else None
+
+    def level(self, row: str) -> Level:
+        """What the new domain gives to a row."""
+        return self.levels.get(row, Level())
+
+    @property
+    def sections(self) -> list[tuple[Level, list[list[str]]]]:
+        """The rows of each level in the order of printing, parted where a rule parts them."""
+        levels = sorted({self.level(row) for row in self.rows}, key=lambda level: level.order)
+        return [
+            (level, parted([row for row in self.rows if self.level(row) == level], self.ours, self.baselines))
+            for level in levels
+        ]
 
     @property
     def groups(self) -> list[list[str]]:
         """The rows in the order of printing, parted where a rule parts them."""
-        return parted(self.rows, self.ours, self.baselines)
+        return [group for _, groups in self.sections for group in groups]
 
     @property
     def ordered(self) -> list[str]:
@@ -215,10 +236,9 @@ def joined(
     chosen = common_rows(layouts) if rows is None else list(rows)
     ours = {row for layout in layouts for row in layout.ours}
     baselines = {row for layout in layouts for row in layout.baselines} - ours
-    chosen = [row for part in parted(chosen, ours, baselines) for row in part]
     labels = {row: label for layout in layouts for row, label in layout.labels.items()}
     panels = [panel for layout in layouts for panel in layout.panels]
-    return Layout(
+    whole = Layout(
         rows=tuple(chosen),
         labels={row: labels[row] for row in chosen},
         panels=tuple(replace(panel, metrics=tuple(metrics or panel.metrics)) for panel in panels),
@@ -227,8 +247,10 @@ def joined(
         baselines=tuple(row for row in chosen if row in baselines),
         ours=tuple(row for row in chosen if row in ours),
         settled=tuple(row for row in chosen if any(row in layout.settled for layout in layouts)),
+        levels={row: layout.levels[row] for layout in layouts for row in chosen if row in layout.levels},
         selection=LEFT_OUT if all(layout.selection == LEFT_OUT for layout in layouts) else VALIDATED,
     )
+    return replace(whole, rows=tuple(whole.ordered))
 
 
 def text(shown: object) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -11,9 +11,10 @@ from tsdg import methods
 from tsdg.data import paper, toy
 from tsdg.data.kinds import KINDS
 from tsdg.errors import InputError, check_known, nearest
+from tsdg.learning.centring import NONE
 from tsdg.methods import estimators
 from tsdg.methods.search import Distribution
-from tsdg.study import clusters, config, folds, targets
+from tsdg.study import clusters, config, folds, levels, targets
 from tsdg.study.figure_kinds import FIGURE_KINDS
 from tsdg.study.layout import AVERAGE, LEFT_OUT, common_rows, joined
 from tsdg.study.metric import METRICS
@@ -264,6 +265,8 @@ def _figure(study: Study, where: str, entry: Tree) -> None:
     kind = FIGURE_KINDS[entry["kind"]]
     for option, row in kind.named(entry):
         check_known(row, rows, "row of all its tables", f"{where}.{option}")
+    if entry["kind"] == "forest":
+        _one_level(study, f"{where}.tables", rows)
     kind.check(where, entry, {row: study.variants[row]["method"] for row in rows})
     if kind.single_source:
         for table in entry["tables"]:
@@ -272,6 +275,17 @@ def _figure(study: Study, where: str, entry: Tree) -> None:
                     f"{where}.tables: {table} has other targets than all domains but one; give it "
                     f"`holdout: {targets.SINGLE_SOURCE}`"
                 )
+
+
+def _one_level(study: Study, where: str, rows: Iterable[str]) -> None:
+    """Raise `InputError` if the new domain gives more to some rows than to others."""
+    found = {levels.of(study.variants[row]): row for row in rows}
+    if len(found) > 1:
+        (one, first), (other, second) = list(found.items())[:2]
+        raise InputError(
+            f"{where}: {first} ({one.title.lower()}) and {second} ({other.title.lower()}) are not compared: "
+            "leave rows of one level, or, of a claim, write `across_levels: true`"
+        )
 
 
 def _claim(study: Study, name: str) -> None:
@@ -289,10 +303,14 @@ def _claim(study: Study, name: str) -> None:
         fields = {dataset: list(dict.fromkeys(f for about in d.values() for f in about))
                   for dataset, d in domains.items()}  # fmt: skip
         claim.check(layout, fields)
+        if not claim.across_levels:
+            for pair in claim.pairs:
+                _one_level(study, "rows", filter(None, pair))
 
 
 def _ranking(study: Study, tables: Sequence[str], metric: str | dict[str, str]) -> None:
-    rows = _together(study, "ranking", tables)
+    _together(study, "ranking", tables)
+    rows = study.ranked_rows(tables)
     if isinstance(metric, dict):
         for name in metric:
             check_known(name, tables, "table of the ranking", "ranking.metric")
@@ -300,8 +318,12 @@ def _ranking(study: Study, tables: Sequence[str], metric: str | dict[str, str]) 
             raise InputError(f"ranking.metric: {', '.join(lacking)} must have one too")
         if len({METRICS[one].higher_is_better for one in metric.values()}) > 1:
             raise InputError("ranking.metric: of some more is better, of others less; rank one kind alone")
-    if len(rows) == 1:
-        raise InputError(f"ranking.tables: {rows[0]} alone is a row of all; a ranking takes two or more")
+    if len(rows) < 2:
+        given = study.params["ranking"].get("given", NONE)
+        raise InputError(
+            f"ranking.tables: {rows[0] if rows else 'no row'} alone is a row of all, of those to which the "
+            f"new domain gives {given}; a ranking takes two or more"
+        )
     seen: dict[str, str] = {}
     for dataset in (panel.dataset for name in tables for panel in study.panels(name)):
         other = seen.setdefault(study.prepared(dataset), dataset)

@@ -20,12 +20,13 @@ from tsdg import methods
 from tsdg.data import toy
 from tsdg.data.kinds import KINDS
 from tsdg.errors import InputError, check_known
+from tsdg.learning.centring import NONE, REFERENCE
 from tsdg.methods import estimators
 from tsdg.methods.search import Distribution, draw
-from tsdg.study import clusters, config, folds, references, targets
+from tsdg.study import clusters, config, folds, levels, references, targets
 from tsdg.study.claims import Claim
 from tsdg.study.figure_kinds import FIGURE_KINDS
-from tsdg.study.layout import PAPER_PROTOCOL, VALIDATED, Layout, Panel, Protocol, joined
+from tsdg.study.layout import PAPER_PROTOCOL, VALIDATED, Layout, Panel, Protocol, common_rows, joined
 from tsdg.study.names import DATA_TABLES, TOY_TABLES
 from tsdg.study.paper_style import PaperStyle
 from tsdg.study.params import Tree, read, resolved
@@ -54,11 +55,14 @@ class RankedTables:
         Titles of the data sets that are not at hand.
     dropped : tuple of str
         Labels of the rows that only some tables have.
+    apart : tuple of str
+        Labels of the rows to which the new domain gives something else than the ranking says.
     """
 
     layout: Layout
     without: tuple[str, ...]
     dropped: tuple[str, ...]
+    apart: tuple[str, ...]
 
 
 NO_SETTINGS = ("seeds", "draws", "toy_seeds", "search", "checkpoint")  # of a protocol: what no training reads
@@ -201,7 +205,7 @@ class Study:
         if dataset == toy.NAME:  # what a protocol changes of the settings is not meant for toy data
             own = config.of_toy(row, self.toy, self.params["training"])
         elif row["method"] == estimators.METHOD:
-            own = config.of_estimator(row, self.dataset(dataset), self.training)
+            own = config.of_estimator(variant, row, dataset, self.dataset(dataset), self.training)
         else:
             own = config.of_network(variant, row, dataset, self.dataset(dataset), self.training)
         if self.anew and dataset != toy.NAME:
@@ -357,7 +361,13 @@ class Study:
             settled=tuple(row for row in entry["rows"] if not self.search(row)),
             style=PaperStyle.of(entry) if entry.get("layout") == "paper" else None,
             selection=self.selection(table),
+            levels=self._levels(entry["rows"]),
         )
+
+    def _levels(self, rows: Iterable[str]) -> dict[str, levels.Level]:
+        """What the new domain gives to each row, where that is not nothing."""
+        found = {row: levels.of(self.variants[row]) for row in rows}
+        return {row: level for row, level in found.items() if level != levels.Level()}
 
     def _caption(self, table: str) -> str:
         """A table's caption, and what of its data differs from the paper's where it is compared."""
@@ -411,14 +421,23 @@ class Study:
         for given in tables or []:
             check_known(given, entry["tables"], "table of the ranking", "ranking")
         layouts = {name: self._by_metric(name, entry["metric"]) for name in tables or entry["tables"]}
-        layout = joined(list(layouts.values()))
+        rows, same = common_rows(list(layouts.values())), self.ranked_rows(list(layouts))
+        layout = joined(list(layouts.values()), same)
         labels = {row: label for one in layouts.values() for row, label in one.labels.items()}
         absent = [panel for name in entry["tables"] if name not in layouts for panel in self.panels(name)]
         return RankedTables(
             layout,
             without=tuple(panel.title for panel in absent),
-            dropped=tuple(label for row, label in labels.items() if row not in layout.rows),
+            dropped=tuple(label for row, label in labels.items() if row not in rows),
+            apart=tuple(label for row, label in labels.items() if row in rows and row not in same),
         )
+
+    def ranked_rows(self, tables: Sequence[str]) -> list[str]:
+        """The rows of all of some tables to which the new domain gives what the ranking says."""
+        given = self.params["ranking"].get("given", NONE)
+        wanted = levels.Level(given, omits=given == REFERENCE)
+        rows = common_rows([self.layout(name) for name in tables])
+        return [row for row in rows if levels.of(self.variants[row]) == wanted]
 
     @property
     def claims(self) -> list[Claim]:
