@@ -36,6 +36,7 @@ def predict(
     files: str | None = None,
     stride: int | None = None,
     rows: str | None = None,
+    header: Sequence[str] | None = None,
     axes: str | None = None,
     time_unit: str | None = None,
     ties: str = "spread",
@@ -55,7 +56,7 @@ def predict(
     recording, time : str, optional
         Columns; by default those that the model was trained with where they are there, see
         `tsdg.data.own.prepare.prepare`.
-    sampling_rate, files, rows, axes, time_unit, ties, gap, join, separator
+    sampling_rate, files, rows, header, axes, time_unit, ties, gap, join, separator
         As in `tsdg.data.own.prepare.prepare`. Of a model of windows already cut, a table's row is by default
         one.
     stride : int, optional
@@ -84,7 +85,7 @@ def predict(
     rate, rate_column = (None, sampling_rate) if isinstance(sampling_rate, str) else (sampling_rate, None)
     speed = order or (card.get("order") or {}).get("column")
     asked = [*card["channels"], *card.get("columns", {}).values(), recording, time, rate_column, speed]
-    source = open_source(path, separator=separator, axes=axes, files=files, columns=asked)
+    source = open_source(path, separator=separator, axes=axes, files=files, columns=asked, header=header)
     if rows is None and card["window"].get("cut") and not set(card["channels"]) <= set(source.names):
         rows = "windows"
     source = settled(source, rows, channels=card["channels"] if rows is None else None, label=None)
@@ -94,7 +95,7 @@ def predict(
         source = joined(
             source, join, rate=card["resample"], recording=recording or here.get("recording"),
             time=time or here.get("time"), channels=card["channels"], time_unit=time_unit, ties=ties, gap=gap,
-            separator=separator,
+            separator=separator, header=header,
         )  # fmt: skip
     for channel in card["channels"]:
         if channel not in source.names:

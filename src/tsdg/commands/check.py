@@ -77,7 +77,7 @@ def _check(arguments: argparse.Namespace) -> None:
         return
     if path.exists():
         with progress_bar("check", "part") as step:
-            lines, entry = check_table(path, **options, also=baselines, header=_print, progress=step)
+            lines, entry = check_table(path, **options, also=baselines, said_before=_print, progress=step)
         name = name_of(arguments.as_name or path.name.split(".")[0]) or "mine"
         name = f"{name}-own" if name in KINDS else name
         if arguments.write is None:
@@ -104,7 +104,7 @@ def _check(arguments: argparse.Namespace) -> None:
         [raw] = (Path("data/simulated") / prepared / name for name in kind.raw_names(entry))
     with progress_bar("check", "part") as step:
         chosen = kind.arguments("prepare", entry) | options
-        lines, _ = check_table(raw, **chosen, also=baselines, header=_print, progress=step)
+        lines, _ = check_table(raw, **chosen, also=baselines, said_before=_print, progress=step)
     print(*lines, sep="\n")
 
 

@@ -69,7 +69,7 @@ def test_hdf5_is_what_a_table_is(tmp_path, expected, matrix):
         file["acc"].attrs["unit"] = "g"
     assert fingerprint(tmp_path / "t.h5", tmp_path) == expected
     said = []
-    check_table(tmp_path / "t.h5", domain=["user"], header=said.extend)
+    check_table(tmp_path / "t.h5", domain=["user"], said_before=said.extend)
     assert said[0].endswith("t.h5: 240 time steps")
     assert said[1:] == [
         "columns: x, y, label, recording, user",
@@ -140,7 +140,7 @@ def test_matlab_files_of_a_folder_are_recordings_with_a_rate_of_their_own(tmp_pa
     table.to_csv(tmp_path / "metadata.csv", index=False)
     said = []
     options = {"sampling_rate": "bearing.sr", "channels": ["bearing.gs"], "window": 10}
-    lines, entry = check_table(tmp_path, domain=["bearing.load"], header=said.extend, **options)
+    lines, entry = check_table(tmp_path, domain=["bearing.load"], said_before=said.extend, **options)
     assert any(line.startswith("one value: ") and "bearing.sr 48" in line for line in said)
     assert any(line.startswith("not used: extra (3, 3)") for line in said)
     assert "label: sit 3, walk 3" in said
@@ -213,7 +213,7 @@ def test_items_of_a_matlab_array_are_recordings(tmp_path, form):
         runs = [{"xy": xy, "label": label, "user": user} for xy, label, user in facts]
         scipy.io.savemat(tmp_path / "t.mat", {"run": runs})
     said = []
-    _, entry = check_table(tmp_path / "t.mat", domain=["user"], window=10, header=said.extend)
+    _, entry = check_table(tmp_path / "t.mat", domain=["user"], window=10, said_before=said.extend)
     assert said[0].endswith("t.mat: 6 items, a recording each")
     prepare(tmp_path / "t.mat", tmp_path / "out", domains=entry["domains"], **entry["prepare"])
     data = WindowedDataset.load(tmp_path / "out")

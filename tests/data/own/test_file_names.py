@@ -31,7 +31,7 @@ def folder(tmp_path):
 def test_a_folder_needs_no_metadata_where_names_say_it(tmp_path, folder):
     pattern = "{domain}/{label}_load{load}_{recording}.csv"
     said = []
-    _, entry = check_table(folder, files=pattern, window=10, header=said.extend)
+    _, entry = check_table(folder, files=pattern, window=10, said_before=said.extend)
     assert said[0] == f"{folder}: 6 files match {pattern}; 2 not, such as README.md, west/notes.csv"
     first = "north/sit_load2_10.csv"  # names the recording too, as number 10 is there more than once
     assert said[2].split() == [first, "north", "sit", "2", first]

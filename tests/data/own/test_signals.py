@@ -57,7 +57,7 @@ def test_a_folder_of_signals_is_a_data_set(tmp_path, form, monkeypatch):
     table = pd.DataFrame({"file": names, "user": [0, 0, 1, 1, 2, 2], "label": ["a", "b"] * 3})
     table.to_csv(tmp_path / "raw" / "metadata.csv", index=False)
     said = []
-    lines, entry = check_table(tmp_path / "raw", domain=["user"], window=100, header=said.extend)
+    lines, entry = check_table(tmp_path / "raw", domain=["user"], window=100, said_before=said.extend)
     assert f"first: {tmp_path / 'raw' / names[0]}: 500 time steps at 250 Hz, 2 s" in said
     assert "rate: 250 Hz" in lines
     assert "gaps: none" in lines

@@ -2,15 +2,16 @@
 
 import gzip
 import re
-import subprocess
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from tsdg.data.own import tables
 from tsdg.data.own.check import check_table
 from tsdg.data.own.prepare import prepare
 from tsdg.data.own.raw import open_source, source_files
+from tsdg.data.own.recordings import Columns
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 
@@ -53,16 +54,44 @@ def test_a_file_that_is_not_compressed_as_it_says_is_refused(tmp_path):
         check_table(tmp_path / "t.csv.gz", domain=["user"])
 
 
-def test_several_spaces_between_cells_are_refused_with_the_command_that_mends_them(tmp_path):
+@pytest.mark.parametrize("zipped", [False, True])
+def test_several_spaces_are_one_separator(tmp_path, zipped, monkeypatch):
+    monkeypatch.setattr(tables, "_BYTES", 1000)  # blocks that end within lines
     rows = np.column_stack([[1, 2] * 6, np.arange(12 * 30).reshape(12, 30)])
-    np.savetxt(tmp_path / "t.txt", rows, fmt="%16.7e")  # as UCR's were until 2018
-    with pytest.raises(InputError) as refusal:
-        check_table(tmp_path / "t.txt", domain=["user"])
-    command = re.search("one tab: (awk .*)", str(refusal.value))
-    subprocess.run(command[1], shell=True, check=True, cwd=tmp_path)
-    source = open_source(tmp_path / "t.tsv")
+    np.savetxt(tmp_path / ("t.txt.gz" if zipped else "t.txt"), rows, fmt="%16.7e", newline="  \r\n")
+    source = open_source(tmp_path / ("t.txt.gz" if zipped else "t.txt"))  # as UCR's were until 2018
     assert source.names == ["label", *(f"x_{step}" for step in range(30))]
     assert source.settled == {"rows": "windows"}
+    blocks = list(source.read(Columns(source.names), source))
+    np.testing.assert_array_equal(np.concatenate([block.signal for block in blocks]), rows)
+
+
+def test_rows_that_a_semicolon_ends_need_names_of_columns(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "_BYTES", 200)
+    frame = people().assign(x=lambda rows: rows["x"].round(6))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    options = {"domains": DOMAINS, "window": 10, "channels": ["x"]}
+    expected = prepare(tmp_path / "t.csv", tmp_path / "out", **options)["fingerprint"]
+    lines = (tmp_path / "t.csv").read_text().splitlines()[1:]
+    text = ";\n".join([*lines[:9], ";".join(lines[9:12]), *lines[12:]]) + ";\n\n"  # three rows in one line
+    (tmp_path / "t.txt").write_text(text)
+    with pytest.raises(InputError, match=r"the first row holds numbers \(0.12573\); .* --header"):
+        check_table(tmp_path / "t.txt", domain=["user"])
+    names = list(frame)
+    card = prepare(tmp_path / "t.txt", tmp_path / "out", header=names, **options)
+    assert card["fingerprint"] == expected
+    for header, words in (
+        (names[:3], "names 3 columns, and the first line has 4 cells"),
+        (["r0", "0", "0.12573", "sit"], "its first line has these names"),
+    ):
+        with pytest.raises(InputError, match=words):
+            prepare(tmp_path / "t.txt", tmp_path / "out", header=header, **options)
+    (tmp_path / "t.txt").write_text(text.replace("walk;", "walk,;", 1))
+    with pytest.raises(InputError, match=r"Expected 4 columns, got 5: r0,0,.*,walk,"):
+        prepare(tmp_path / "t.txt", tmp_path / "out", header=names, **options)
+    frame.to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(InputError, match=r"header: is of texts"):
+        prepare(tmp_path / "t.parquet", tmp_path / "out", header=names, **options)
 
 
 def test_ucr_files_are_windows_with_the_label_first(tmp_path):

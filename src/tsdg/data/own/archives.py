@@ -1,5 +1,6 @@
 """Windows already cut, as archives of time series classification have them: ``.ts`` and ``.arff``."""
 
+import io
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
@@ -17,6 +18,7 @@ from tsdg.errors import InputError
 LABEL = "label"
 _BYTES = 1 << 22
 _RELATIONAL = re.compile(r"@attribute\s+\S+\s+relational\b", re.IGNORECASE)
+_NOMINAL = re.compile(r"(?im)^\s*@attribute.*\{.*\}")  # SciPy takes spaces before commas for part of a value
 
 Parse = Callable[[str], tuple[list[str], str]]
 
@@ -55,7 +57,8 @@ def open_arff(path: Path, progress: Progress) -> Source:
         return _lines(path, _relational, progress)
     try:
         with refused(path):
-            data, _ = scipy.io.arff.loadarff(path)
+            text = _NOMINAL.sub(lambda found: re.sub(r"\s*,\s*", ",", found[0]), path.read_text("utf-8"))
+            data, _ = scipy.io.arff.loadarff(io.StringIO(text))
     except StopIteration:  # as SciPy ends where there is no line @data
         raise InputError(f"{path}: has no line @data, which the rows follow") from None
     columns = {name.strip("\"'"): data[name] for name in data.dtype.names or ()}

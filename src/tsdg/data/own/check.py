@@ -16,6 +16,7 @@ from tsdg.data.own.backbone import SHORTEST, backbone
 from tsdg.data.own.cut import CutSource, settled
 from tsdg.data.own.intervals import attach
 from tsdg.data.own.join import joined
+from tsdg.data.own.metadata import described
 from tsdg.data.own.prepare import domain_places, natural, prepare
 from tsdg.data.own.raw import open_source
 from tsdg.data.own.recordings import FILE, LABEL, Block, Columns, Progress, Recording, Source
@@ -41,7 +42,7 @@ def check_table(
     domain: Sequence[str] | None = None,
     window: int | None = None,
     also: Callable[[WindowedDataset], list[str]] = lambda data: [],
-    header: Callable[[list[str]], None] = lambda lines: None,
+    said_before: Callable[[list[str]], None] = lambda lines: None,
     progress: Progress | None = None,
     **options: Any,
 ) -> tuple[list[str], dict[str, Any]]:
@@ -54,7 +55,7 @@ def check_table(
         As in a data set's entry; by default each combination of values of the columns `domain`.
     also : callable
         Says more of the windows, in lines that come last.
-    header : callable
+    said_before : callable
         Takes the lines that say what there is, before anything is read whole.
     domain, window, progress, **options
         See `tsdg.data.own.prepare.prepare`.
@@ -80,9 +81,11 @@ def check_table(
     patterns += [name for values in (domains or {}).values() for name in values]
     source = open_source(
         raw, separator=options.get("separator"), axes=options.get("axes"), files=options.get("files"),
-        columns=patterns, progress=progress,
+        columns=patterns, header=options.get("header"), progress=progress,
     )  # fmt: skip
-    header(source.header)
+    said_before(source.header)
+    if "metadata" in options:
+        source = described(source, options["metadata"], options.get("recording"))
     usual = [
         name for name in (cut.DOMAIN if isinstance(source, CutSource) else USUAL) if name in source.names
     ]
@@ -212,7 +215,7 @@ def _joined(
     known, said = _with_time(source, options | own, fields)
     given = {
         key: known[key]
-        for key in ("recording", "time", "time_unit", "ties", "gap", "separator")
+        for key in ("recording", "time", "time_unit", "ties", "gap", "separator", "header")
         if key in known
     }
     label = known.get("label", "label")

@@ -1,10 +1,12 @@
 """A folder of files, one a recording, and what is the same in all of each."""
 
 import csv
+import gzip
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path, PurePath
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,15 +33,7 @@ def read_metadata(path: Path, separator: str | None) -> pd.DataFrame:
             "same in all of it, such as label and domain; or say by --files what the files' names say"
         )
     check_within(path, where)
-    check_text(where)
-    with refused(where):
-        separator = separator_of(where, separator)
-        rows = _rows(where, separator)
-    named = [k for k, name in enumerate(rows[0]) if name or any(row[k] for row in rows[1:])]
-    names = [rows[0][k] for k in named]
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise InputError(f"{where}: two columns are called {twice[0]!r}; rename one")
-    table = pd.DataFrame([[row[k] for k in named] for row in rows[1:]], columns=names, dtype=str)
+    table = read_texts(where, separator)
     if FILE not in table:
         raise InputError(
             f"{where}: has no column {FILE!r}{nearest(FILE, table.columns)}; there are "
@@ -57,10 +51,23 @@ def read_metadata(path: Path, separator: str | None) -> pd.DataFrame:
     return table
 
 
+def read_texts(path: Path, separator: str | None = None) -> pd.DataFrame:
+    """A text table with a header, its cells as texts."""
+    check_text(path)
+    with refused(path):
+        rows = _rows(path, separator_of(path, separator))
+    named = [k for k, name in enumerate(rows[0]) if name or any(row[k] for row in rows[1:])]
+    names = [rows[0][k] for k in named]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise InputError(f"{path}: two columns are called {twice[0]!r}; rename one")
+    return pd.DataFrame([[row[k] for k in named] for row in rows[1:]], columns=names, dtype=str)
+
+
 def _rows(where: Path, separator: str) -> list[list[str]]:
     """The cells of each line that is not empty, which are as many as in the first."""
     rows: list[list[str]] = []
-    with open(where, encoding="utf-8-sig", newline="") as file:
+    opened: Any = gzip.open if where.suffix.lower() == ".gz" else open
+    with opened(where, "rt", encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, delimiter=separator, strict=True)
         for row in reader:
             if rows and row and len(row) != len(rows[0]):

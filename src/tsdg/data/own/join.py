@@ -173,6 +173,7 @@ def joined(
     ties: str | None = None,
     gap: float = GAP,
     separator: str | None = None,
+    header: Sequence[str] | None = None,
 ) -> JoinedSource:
     """Join other files to a source.
 
@@ -186,7 +187,7 @@ def joined(
         Hz that all are brought to.
     recording, time, label, channels, fields_
         As in `tsdg.data.own.prepare.prepare`; what is of no signal is no channel.
-    time_unit, ties, gap, separator
+    time_unit, ties, gap, separator, header
         The same, of all files.
 
     Raises
@@ -201,7 +202,7 @@ def joined(
     others: list[Other] = []
     taken = list(source.names)
     for path in map(Path, paths):
-        found = open_source(path, separator=separator)
+        found = open_source(path, separator=separator, header=header)
         if isinstance(found, CutSource):
             raise InputError(f"join: {path} holds windows already cut, not recordings")
         own = found.columns(

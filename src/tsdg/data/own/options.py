@@ -92,6 +92,7 @@ PREPARE = (
         "what a row of a table is",
         unless="as numbered columns, recordings and labels say",
     ),
+    Option("header", COLUMNS, "names of the columns of texts whose first line is a row", unless="that line"),
     Option("axes", one_of("NTC", "NCT"), "of windows already cut", unless="the shorter is the channels'"),
     Option("channels", COLUMNS, "columns", unless="all of numbers that are nothing else"),
     Option("label", TEXT, "column of the class", "label"),
@@ -108,9 +109,20 @@ PREPARE = (
         "of start and end: as the time, s since the recording begins, steps from 0, or from 1 and inclusive",
         unless="time, or s where there is none",
     ),
+    Option(
+        "metadata",
+        TEXT,
+        "table of what is the same in all of a recording, a row for each (or for each window, in order)",
+        files=True,
+    ),
     Option("recording", TEXT, "column of the recording", unless="recording"),
     Option("time", TEXT, "column of the time", unless="time"),
-    Option("time_unit", one_of("s", "ms", "us", "ns"), "of a time in numbers", unless="by its magnitude"),
+    Option(
+        "time_unit",
+        one_of("s", "ms", "us", "ns", "min", "h"),
+        "of a time in numbers",
+        unless="by its magnitude",
+    ),
     Option("ties", one_of("spread", "drop"), "equal times", unless="refused"),
     Option("gap", POSITIVE, "sample periods above which a window ends", 5),
     Option("domain", COLUMNS, "columns that tell domains apart"),
@@ -138,7 +150,7 @@ PREPARE = (
         unless="a comma; in .tsv a tab, in .txt as its first line says",
     ),
 )
-_PREDICT = ("rows", "axes", "time_unit", "ties", "gap", "join", "separator")
+_PREDICT = ("rows", "header", "axes", "time_unit", "ties", "gap", "join", "separator")
 PREDICT = tuple(
     replace(option, default="spread", unless="spread") if option.name == "ties" else option
     for option in PREPARE

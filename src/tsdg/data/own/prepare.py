@@ -13,6 +13,7 @@ from tsdg.data.own.backbone import backbone
 from tsdg.data.own.cut import CutSource, check_axes, settled
 from tsdg.data.own.intervals import INTERVAL_UNITS, attach
 from tsdg.data.own.join import joined
+from tsdg.data.own.metadata import described
 from tsdg.data.own.order import SPEED_UNITS, Order
 from tsdg.data.own.raw import open_source
 from tsdg.data.own.recordings import Columns, Recording, Source, plain
@@ -32,12 +33,14 @@ def prepare(
     short: str = "drop",
     files: str | None = None,
     rows: str | None = None,
+    header: Sequence[str] | None = None,
     axes: str | None = None,
     channels: Sequence[str] | None = None,
     label: str = "label",
     classes: Sequence[object] | Mapping[object, str] | None = None,
     intervals: str | Path | None = None,
     interval_unit: str | None = None,
+    metadata: str | Path | None = None,
     recording: str | None = None,
     time: str | None = None,
     time_unit: str | None = None,
@@ -75,6 +78,8 @@ def prepare(
         Pattern of the names of a folder's files, see `tsdg.data.own.file_names.read_names`.
     rows : {"steps", "windows"}, optional
         What a row of a table is, see `tsdg.data.own.cut.settled`.
+    header : sequence of str, optional
+        Names of the columns of texts whose first line is a row.
     axes : {"NTC", "NCT"}, optional
         Of windows already cut, see `tsdg.data.own.cut.of_arrays`.
     channels : sequence of str, optional
@@ -89,13 +94,16 @@ def prepare(
         and label, see `tsdg.data.own.intervals.attach`.
     interval_unit : {"time", "s", "samples", "rows"}, optional
         Of its starts and ends.
+    metadata : path, optional
+        Table of what is the same in all of a recording, see `tsdg.data.own.metadata.described`.
     recording : str, optional
         Column of the recording's name; by default ``recording``, or in a folder the ``file``. Where there is
         none, a recording ends where a field changes.
     time : str, optional
         Column of the time, as numbers or dates; by default ``time``, where there is one.
-    time_unit : {"s", "ms", "us", "ns"}, optional
-        Of a time in numbers; by default told by their magnitude, see `tsdg.data.own.stamps.unit_of`.
+    time_unit : {"s", "ms", "us", "ns", "min", "h"}, optional
+        Of a time in numbers; by default one of the first four, told by their magnitude, see
+        `tsdg.data.own.stamps.unit_of`.
     ties : {"spread", "drop"}, optional
         Equal times share the time to the next one, or only the first row is kept; by default they are
         refused.
@@ -163,7 +171,11 @@ def prepare(
     )
     rate, rate_column = (None, sampling_rate) if isinstance(sampling_rate, str) else (sampling_rate, None)
     asked = [*(channels or []), label, recording, time, rate_column, order, *fields]
-    source = open_source(raw, separator=separator, axes=axes, files=files, columns=asked, progress=progress)
+    source = open_source(
+        raw, separator=separator, axes=axes, files=files, columns=asked, header=header, progress=progress
+    )
+    if metadata is not None:
+        source = described(source, metadata, recording)
     given: dict[str, Any] = {
         "channels": channels, "label": label if intervals is None else None, "recording": recording,
         "time": time, "fields": fields, "rate": rate_column,
@@ -174,6 +186,7 @@ def prepare(
         source = joined(
             source, join, rate=resample, recording=recording, time=time, label=label, fields_=fields,
             channels=channels, time_unit=time_unit, ties=ties, gap=gap, separator=separator,
+            header=header,
         )  # fmt: skip
     columns = source.columns(**given)
     source.time_unit, source.ties = time_unit, ties

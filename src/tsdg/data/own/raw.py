@@ -13,7 +13,7 @@ folders
     what is in it, see `file_names`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +70,7 @@ def open_source(
     axes: str | None = None,
     files: str | None = None,
     columns: Iterable[str | None] = (),
+    header: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Source:
     """Open a file, or a folder of files with their ``metadata.csv`` or names that say what is in them.
@@ -85,6 +86,8 @@ def open_source(
         Pattern of the names of a folder's files, see `file_names.read_names`.
     columns : iterable of str or None
         Names of columns that will be asked for, among which may be patterns, see `column_names.renamed`.
+    header : sequence of str, optional
+        Names of the columns of texts whose first line is a row.
     progress : callable, optional
         Called with the megabytes read and the megabytes in all.
 
@@ -100,7 +103,9 @@ def open_source(
 
     def open_file(file: Path, progress: Progress) -> Source:
         check_kind(file)
-        return renamed(_opened(file, separator, axes, progress), names)
+        if header and suffix(file) not in tables.TEXTS:
+            raise InputError(f"{file}: header: is of texts, and this file has names of its own; leave it out")
+        return renamed(_opened(file, separator, axes, header, progress), names)
 
     if files is not None:
         if not path.is_dir():
@@ -124,7 +129,9 @@ def open_source(
     return open_file(path, progress)
 
 
-def _opened(file: Path, separator: str | None, axes: str | None, progress: Progress) -> Source:
+def _opened(
+    file: Path, separator: str | None, axes: str | None, header: Sequence[str] | None, progress: Progress
+) -> Source:
     """A file of any kind."""
     match suffix(file):
         case ".npz":
@@ -143,7 +150,7 @@ def _opened(file: Path, separator: str | None, axes: str | None, progress: Progr
             return open_ts(file, progress)
         case ".arff":
             return open_arff(file, progress)
-    return open_table(file, separator, progress)
+    return open_table(file, separator, progress, header)
 
 
 def source_files(path: str | Path, separator: str | None = None, files: str | None = None) -> list[str]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tsdg.data.own.intervals import Intervals
 
 FILE = "file"  # column of a folder's metadata
-LABEL = ("label", "labels", "target", "targets", "class", "classes", "activity")
+LABEL = ("label", "labels", "target", "targets", "class", "classes", "activity", "annotation")
 
 _ROW = ""  # in place of a column: the number of a step in its recording
 _WHOLE = re.compile(r"([-+]?\d+)\.0*")

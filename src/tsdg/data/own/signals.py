@@ -1,4 +1,7 @@
-"""Files that know their rate: wav, EDF and WFDB. Their columns are the signals, and ``time`` in seconds."""
+"""Files that know their rate: wav, EDF and WFDB. Their columns are the signals, and ``time`` in seconds.
+
+What EDF+ and WFDB say of them is a column of texts, see `annotations`.
+"""
 
 import re
 import struct
@@ -9,6 +12,8 @@ from typing import Any
 import numpy as np
 import scipy.io.wavfile
 
+from tsdg.data.own import annotations
+from tsdg.data.own.annotations import Annotations
 from tsdg.data.own.arrays import some
 from tsdg.data.own.reading import check_within, library, strictly
 from tsdg.data.own.recordings import Block, Columns, Progress, Source
@@ -72,7 +77,8 @@ def open_edf(path: Path, progress: Progress) -> Source:
         return np.stack([signals[k].get_data_slice(start / rate, stop / rate) for k in chosen], 1)
 
     names = [signal.label for signal in signals]
-    return _sampled(path, [path], names, rate, count, part, progress, others)
+    said = annotations.of_edf(path, edf)
+    return _sampled(path, [path], names, rate, count, part, progress, others, said)
 
 
 def open_wfdb(path: Path, progress: Progress) -> Source:
@@ -103,7 +109,8 @@ def open_wfdb(path: Path, progress: Progress) -> Source:
 
     described = getattr(header, "sig_name", None) or wfdb.rdrecord(record, sampto=1).sig_name
     names = [name or f"signal{index}" for index, name in enumerate(described)]
-    source = _sampled(path, files, names, float(header.fs), header.sig_len, part, progress)
+    rate, said = float(header.fs), annotations.of_wfdb(path, wfdb, float(header.fs))
+    source = _sampled(path, files, names, rate, header.sig_len, part, progress, annotated=said)
     if any(file.suffix.lower() == ".hea" and _scaleless(file) for file in files):
         source.notes.append(
             "WFDB signals without a gain are not calibrated: 200 steps to a mV, as it has it."
@@ -223,16 +230,18 @@ def _check_edf(path: Path) -> None:
 
 
 def companions(path: Path) -> list[Path]:
-    """The files that a header of WFDB names: of signals, or of segments with theirs."""
+    """The files of a WFDB record: those that its header names, of signals or of segments, and annotations."""
     if path.suffix.lower() != ".hea" or not path.is_file():
         return []
     lines = _header_lines(path)
+    said = path.with_suffix(annotations.ENDING)
+    last = [said] if said.is_file() else []
     if not lines:
         return []
     if "/" not in lines[0][0]:
-        return list(dict.fromkeys(path.parent / words[0] for words in lines[1:] if words[0] != "~"))
+        return [*dict.fromkeys(path.parent / words[0] for words in lines[1:] if words[0] != "~"), *last]
     segments = dict.fromkeys(path.parent / f"{words[0]}.hea" for words in lines[1:] if words[0] != "~")
-    return [file for segment in segments for file in (segment, *companions(segment))]
+    return [*(file for segment in segments for file in (segment, *companions(segment))), *last]
 
 
 def _header_lines(path: Path) -> list[list[str]]:
@@ -250,6 +259,7 @@ def _sampled(
     part: ReadPart,
     progress: Progress,
     others: Sequence[str] = (),
+    annotated: Annotations | None = None,
 ) -> Source:
     """Columns of signals of one rate.
 
@@ -265,6 +275,7 @@ def _sampled(
     progress : callable
     others : sequence of str
         Signals that are no columns.
+    annotated : Annotations, optional
     """
     channels: list[str] = []
     for name in names:
@@ -277,13 +288,16 @@ def _sampled(
             stop = min(start + _STEPS, count)
             with strictly(path):
                 signal = part(start, stop, chosen) if chosen else np.empty((stop - start, 0))
+            time = np.arange(start, stop) / rate
             codes = {}
             for name in columns.texts:
+                if name == annotations.COLUMN and annotated:
+                    codes[name] = source.codes(name, annotated.texts, annotated.indices(time))
+                    continue
                 values = part(start, stop, [channels.index(name)])[:, 0] if name in channels else None
-                values, indices = np.unique(values if values is not None else np.arange(start, stop) / rate,
-                                            return_inverse=True)  # fmt: skip
+                values, indices = np.unique(time if values is None else values, return_inverse=True)
                 codes[name] = source.codes(name, values.tolist(), indices)
-            yield Block(signal.astype(np.float32), codes, np.arange(start, stop) / rate)
+            yield Block(signal.astype(np.float32), codes, time)
             progress(stop, count)
 
     if not count:
@@ -293,5 +307,8 @@ def _sampled(
         f"channels: {some(channels)}",
         *([f"not used, of another rate: {some(list(others))}"] if others else []),
     ]
-    names = [*channels, TIME]
-    return Source(path, files, names, list(names), read, header=header)
+    numbers, texts, notes = [*channels, TIME], [], []
+    if annotated:
+        header.append(annotated.described)
+        texts, notes = [annotations.COLUMN], [annotated.note] if annotated.note else []
+    return Source(path, files, [*numbers, *texts], numbers, read, header=header, notes=notes)

@@ -4,7 +4,8 @@ import re
 
 import numpy as np
 
-UNITS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
+CLOCKS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}  # units that devices write
+UNITS = CLOCKS | {"min": 1 / 60, "h": 1 / 3600}
 GAP = 5.0  # sample periods
 
 _EPOCH = 6.3e8, 4.1e9  # seconds since 1970, of 1990 to 2099
@@ -35,7 +36,7 @@ def unit_of(stamps: np.ndarray) -> str | None:
     if not len(steps):
         return None
     step, first = float(np.median(steps)), float(stamps[0])
-    for unit, scale in UNITS.items():
+    for unit, scale in CLOCKS.items():
         in_use = step / scale <= _HOUR or (step / scale) % _HOUR == 0
         if _EPOCH[0] <= first / scale < _EPOCH[1] and in_use:
             return unit
@@ -51,7 +52,7 @@ def names_a_count(name: str) -> bool:
 
 def is_epoch(stamp: float) -> bool:
     """Whether a stamp is a moment from 1990 to 2099 in some unit, since 1970."""
-    return any(_EPOCH[0] <= stamp / scale < _EPOCH[1] for scale in UNITS.values())
+    return any(_EPOCH[0] <= stamp / scale < _EPOCH[1] for scale in CLOCKS.values())
 
 
 def spread(stamps: np.ndarray) -> np.ndarray:

@@ -60,6 +60,8 @@ _OPTIONS = {
     "stride": "time steps from one window to the next; the window's length if not given",
     "short": "what becomes of a stretch shorter than a window: drop, or pad with its last value",
     "files": "what the names of files say",
+    "header": "names of the columns of texts whose first line is a row",
+    "metadata": "what is the same in all of a recording, a row for each (or for each window, in order)",
     "rows": "what a row is: windows already cut, or time steps",
     "axes": "windows, time steps and channels, in the order of the array's axes",
     "sampling_rate": "Hz",

@@ -2,11 +2,16 @@
 
 A row is a time step, or a window already cut, see `tsdg.data.own.cut`. A ``.tsv`` or ``.txt`` whose first row
 is numbers is one of UCR's: a row a window, its label first.
+
+Of texts, several spaces are one separator, and a ``;`` at the ends of lines whose cells are separated
+otherwise ends a row.
 """
 
 import gzip
+import io
 import re
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,11 +35,14 @@ _MISSING = frozenset(pa.csv.ConvertOptions().null_values)  # for numbers; of tex
 _ROWS, _BYTES = 1 << 16, 1 << 22
 _INDEX = re.compile(r"__index_level_\d+__")  # pandas' index without a name
 _NUMBER = re.compile(r"[-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?")
+_MEASURED = re.compile(r"\s*([-+]\d+|[-+]?\d*[.,]\d{2,}|\d{7,})([eE][-+]?\d+)?;?\s*")  # and no name
 _MARKS = ";\t|, "
 _UCR = 8  # time steps, at least
 
 
-def open_table(path: Path, separator: str | None, progress: Progress) -> Source:
+def open_table(
+    path: Path, separator: str | None, progress: Progress, header: Sequence[str] | None = None
+) -> Source:
     """Open a table.
 
     Parameters
@@ -43,8 +51,10 @@ def open_table(path: Path, separator: str | None, progress: Progress) -> Source:
     separator : str, optional
         Of the cells of a text, see `separator_of`.
     progress : callable
+    header : sequence of str, optional
+        Names of the columns of a text whose first line is a row.
     """
-    text = _Text.of(path, separator) if suffix(path) in TEXTS else None
+    text = _Text.of(path, separator, header) if suffix(path) in TEXTS else None
     schema, spoilt = _schema(path, text)
     numbers = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)
     numeric = [f.name for f in schema if any(is_one(f.type) for is_one in numbers)]
@@ -55,7 +65,7 @@ def open_table(path: Path, separator: str | None, progress: Progress) -> Source:
                 yield _block(batch, columns, source)
 
     dates = [f.name for f in schema if pa.types.is_timestamp(f.type)]
-    notes, settled = text.notes() if text else [], {"rows": "windows"} if text and text.names else {}
+    notes, settled = text.notes() if text else [], {"rows": "windows"} if text and text.ucr else {}
     return Source(
         path, [path], list(schema.names), numeric, read, dates, spoilt, settled=settled, notes=notes
     )
@@ -71,7 +81,7 @@ def separator_of(path: Path, given: str | None) -> str:
     """What stands between the cells of a text: as given, or by its name; of ``.txt`` by its first line."""
     name = suffix(path).removesuffix(".gz")
     first = _first_line(path)
-    used = next((mark for mark in _MARKS if mark in first.strip()), None)
+    used = next((mark for mark in _MARKS if mark in first.strip().rstrip(";")), None)
     separator = given or {".tsv": "\t", ".txt": used}.get(name) or ","
     if separator not in first and used:
         shown = f"${used!r}" if used == "\t" else repr(used)  # as Bash reads it
@@ -89,26 +99,38 @@ def _first_line(path: Path) -> str:
 
 @dataclass(frozen=True)
 class _Text:
-    """A text table: what stands between its cells, and the columns' names where its first row has none."""
+    """A text table: what stands between its cells, and the columns' names where its first row has none.
+
+    `ended` is whether its rows end in ``;``, `ucr` whether it is one of UCR's.
+    """
 
     path: Path
     separator: str
     names: list[str] | None
+    ended: bool
+    ucr: bool = False
 
     @classmethod
-    def of(cls, path: Path, given: str | None) -> "_Text":
+    def of(cls, path: Path, given: str | None, header: Sequence[str] | None) -> "_Text":
         check_text(path)
+        first = _first_line(path)
         separator = separator_of(path, given)
-        cells = _first_line(path).strip("\r\n").split(separator)
-        if separator == " " and "" in cells:
-            raise InputError(
-                f"{path}: its cells stand apart by several spaces; separate them by one tab: "
-                f"awk -v OFS='\\t' '{{$1=$1}} 1' {path.name} > {path.stem}.tsv"
-            )
+        ended = separator != ";" and first.rstrip().endswith(";")
+        line = first.strip("\r\n").split(";")[0] if ended else first.strip("\r\n")
+        cells = line.split() if separator == " " else line.split(separator)
+        if header:
+            if [cell.strip().strip('"') for cell in cells] == list(header):
+                raise InputError(f"{path}: header: its first line has these names; leave it out")
+            if len(cells) != len(header):
+                raise InputError(
+                    f"{path}: header: names {len(header)} columns, and the first line has {len(cells)} cells"
+                )
+            return cls(path, separator, list(header), ended)
         numbers = all(_NUMBER.fullmatch(cell.strip()) or cell.strip() == "NaN" for cell in cells)
         if suffix(path).startswith((".csv", ".gz")) or not numbers or len(cells) <= _UCR:
-            return cls(path, separator, None)
-        return cls(path, separator, ["label", *(f"x_{step}" for step in range(len(cells) - 1))])
+            return cls(path, separator, None, ended)
+        names = ["label", *(f"x_{step}" for step in range(len(cells) - 1))]
+        return cls(path, separator, names, ended, ucr=True)
 
     def notes(self) -> list[str]:
         """How it was understood, where that was not plain."""
@@ -116,13 +138,19 @@ class _Text:
         said = [f"Cells are separated by {name!r}, as its first line says."]
         said = said if suffix(self.path).startswith(".txt") else []
         ucr = "No column names: a row is a window, its label first, as in UCR's files."
-        return [*said, *([ucr] if self.names else [])]
+        return [*said, *([ucr] if self.ucr else []), *(["A `;` ends a row."] if self.ended else [])]
 
     @contextmanager
     def reader(self, conversion: Mapping[str, Any] | None = None) -> Iterator[tuple[Any, Any]]:
         """Arrow's reader of its rows, and the file, whose place tells how far that is."""
         with open(self.path, "rb") as file:
-            stream = pa.CompressedInputStream(file, "gzip") if self.path.suffix.lower() == ".gz" else file
+            zipped = self.path.suffix.lower() == ".gz"
+            stream: Any = file
+            if self.ended or self.separator == " ":
+                plain = gzip.GzipFile(fileobj=file) if zipped else file
+                stream = io.BufferedReader(_Mended(plain, self.ended, self.separator == " "), _BYTES)
+            elif zipped:
+                stream = pa.CompressedInputStream(file, "gzip")
             with pa.csv.open_csv(
                 stream,
                 pa.csv.ReadOptions(block_size=_BYTES, use_threads=False, column_names=self.names),
@@ -130,6 +158,39 @@ class _Text:
                 pa.csv.ConvertOptions(**(conversion or {})),
             ) as reader:
                 yield reader, file
+
+
+class _Mended(io.RawIOBase):
+    """A text as Arrow reads it: a line a row, one space between cells."""
+
+    def __init__(self, file: Any, ended: bool, spaced: bool):
+        self.file, self.ended, self.spaced = file, ended, spaced
+        self.left: deque[memoryview] = deque()
+
+    def readable(self) -> bool:
+        """See `io.IOBase`."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """See `io.RawIOBase`."""
+        while not self.left:
+            lines = self.file.read(_BYTES)
+            if not lines:
+                return 0
+            lines += self.file.readline()  # so that none is cut
+            if self.ended:
+                lines = lines.replace(b";", b"\n")
+            if self.spaced:
+                lines = re.sub(rb" +", b" ", lines)
+                lines = re.sub(rb" ?(\r?\n) ?", rb"\1", lines).strip(b" ")
+            if lines:
+                self.left.append(memoryview(lines))
+        part = self.left.popleft()
+        size = min(len(part), len(buffer))
+        buffer[:size] = part[:size]
+        if size < len(part):
+            self.left.appendleft(part[size:])
+        return size
 
 
 def _schema(path: Path, text: _Text | None) -> tuple[pa.Schema, dict[str, str]]:
@@ -149,10 +210,8 @@ def _schema(path: Path, text: _Text | None) -> tuple[pa.Schema, dict[str, str]]:
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise InputError(f"{path}: two columns are called {twice[0]!r}; rename one")
-    if all(_NUMBER.fullmatch(name) for name in names):
-        raise InputError(
-            f"{path}: the first row holds numbers ({', '.join(names)}); column names belong there"
-        )
+    if text is not None and text.names is None:
+        _check_names(path, names)
     spoilt = {}
     for name in names:
         if pa.types.is_string(schema.field(name).type):
@@ -164,6 +223,16 @@ def _schema(path: Path, text: _Text | None) -> tuple[pa.Schema, dict[str, str]]:
                 spoilt[name] = f"holds the text {culprit!r} in row {texts.index(culprit) + 1}"
     unseen = [name for name in names if pa.types.is_null(schema.field(name).type)]
     return _with_later(text, schema, unseen) if unseen else schema, spoilt
+
+
+def _check_names(path: Path, names: list[str]) -> None:
+    """Refuse a first row that is none of names."""
+    measured = [name for name in names if _MEASURED.fullmatch(name)]
+    if measured or all(_NUMBER.fullmatch(name) for name in names):
+        raise InputError(
+            f"{path}: the first row holds numbers ({', '.join((measured or names)[:5])}); column names "
+            "belong there: give them with --header, one for each column, such as user activity time x y z"
+        )
 
 
 def _arrow_schema(path: Path) -> pa.Schema:
