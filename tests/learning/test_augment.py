@@ -1,9 +1,13 @@
 """Augmentation by its formulas on hand-made windows, and the shares in which it is drawn."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
+import yaml
 
+from tsdg import study
 from tsdg.learning.augment import FUNCTIONS, Augmentation
 from tsdg.learning.random_filter import RandomFilter
 
@@ -139,30 +143,84 @@ def test_with_a_coin_per_domain_its_samples_go_together():
     assert (apart != apart[:, :, :, :1]).any()
 
 
-def test_a_run_is_augmented_alone_as_in_a_pack():
-    x = windows(runs=3, domains=2)
+FURTHER = [
+    "jitter",
+    "amplitude_mix",
+    "phase_shift",
+    "time_warp",
+    "channel_dropout",
+    "rotation",
+    "random_filter",
+]
+CHOICES = [list(FUNCTIONS), *([name, "scaling"] for name in FURTHER)]
+
+
+@pytest.mark.parametrize("functions", CHOICES, ids=str)
+def test_a_run_is_augmented_alone_as_in_a_pack(functions):
+    x = windows(runs=3, domains=2, channels=3)
     sources = [["A", "B"], ["B", "C"], ["A", "C"]]
-    pack = Augmentation([0, 1, 0], sources, scale=(0.5, 2))
+    settings = {"functions": functions, "scale": (0.5, 2), "length": x.shape[-1], "channels": 3}
+    pack = Augmentation([0, 1, 0], sources, **settings)
     drawn = pack.draws(4, 3)
     together = [pack(x, {name: value[i] for name, value in drawn.items()}) for i in range(4)]
     for r, seed in enumerate([0, 1, 0]):
-        single = Augmentation([seed], sources[r : r + 1], scale=(0.5, 2))
+        single = Augmentation([seed], sources[r : r + 1], **settings)
         own = single.draws(4, 3)
         for name, value in own.items():
             assert torch.equal(value[:, 0], drawn[name][:, r])
         for i in range(4):
             y = single(x[r : r + 1], {name: value[i] for name, value in own.items()})
             torch.testing.assert_close(y[0], together[i][r])
+            assert not torch.equal(y[0], x[r])
 
 
-def test_a_domains_draws_do_not_depend_on_the_other_sources():
-    three = Augmentation([5], [DOMAINS], scale=(0.5, 2)).draws(50, 4)
-    two = Augmentation([5], [["C", "B"]], scale=(0.5, 2)).draws(50, 4)
-    other = Augmentation([6], [DOMAINS], scale=(0.5, 2)).draws(50, 4)
+@pytest.mark.parametrize("functions", CHOICES, ids=str)
+def test_a_domains_draws_do_not_depend_on_the_other_sources(functions):
+    settings = {"functions": functions, "scale": (0.5, 2), "length": 40, "channels": 3}
+    three = Augmentation([5], [DOMAINS], **settings).draws(50, 4)
+    two = Augmentation([5], [["C", "B"]], **settings).draws(50, 4)
+    other = Augmentation([6], [DOMAINS], **settings).draws(50, 4)
     for name, value in three.items():
         assert torch.equal(value[:, :, 1], two[name][:, :, 1])
         assert torch.equal(value[:, :, 2], two[name][:, :, 0])
         assert not torch.equal(value, other[name])
+
+
+@pytest.mark.parametrize("name", FURTHER)
+def test_a_further_function_shifts_no_draw_of_the_papers(name):
+    """Of as many functions, order, coins and scales are the same, whichever functions they are."""
+    alone = Augmentation([0], [DOMAINS], functions=["scaling", "masking"]).draws(20, 4)
+    beside = Augmentation([0], [DOMAINS], functions=["scaling", name], length=40, channels=3).draws(20, 4)
+    for key, value in alone.items():
+        assert torch.equal(value, beside[key])
+
+
+@pytest.mark.parametrize("statistics", ["window", "standard"])
+def test_jitter_has_a_share_of_the_channels_deviation(statistics):
+    x = windows(batch=40, length=2000) * torch.tensor([1.0, 20.0]).view(2, 1)
+    added = one("jitter", jitter=0.1, statistics=statistics)(x, draws(x)) - x
+    sigma = x.std(-1, correction=0) if statistics == "window" else torch.ones(x.shape[:-1])
+    torch.testing.assert_close(added.std(-1), 0.1 * sigma, rtol=0.1, atol=0)
+    flat = added.flatten(0, 3)
+    assert (torch.corrcoef(flat) - torch.eye(len(flat))).abs().max() < 0.12
+
+
+def test_amplitudes_come_from_the_batch_as_it_was_given():
+    x = windows(domains=2, batch=3, length=40)
+    augment = one(["mean_shift", "amplitude_mix"], mean=50.0)
+    drawn = draws(x, 2) | {"amplitude_mix": augment.draws(1, 3)["amplitude_mix"][0]}
+    mix = augment.distortions["amplitude_mix"]
+    partners = x.flatten(0, 2)[mix.partners(drawn["amplitude_mix"]).flatten()]
+    shifted = (x - x.mean(-1, keepdim=True) + 50).flatten(0, 2)
+    expected = mix(shifted, drawn["amplitude_mix"].flatten(0, 2), partners)
+    torch.testing.assert_close(augment(x, drawn).flatten(0, 2), expected)
+
+
+def test_the_study_names_the_functions_that_there_are():
+    schema = yaml.safe_load((Path(study.__file__).parent / "params.schema.yaml").read_text())
+    names = schema["$defs"]["functions"]["items"]["enum"]
+    assert set(names) == {*FUNCTIONS, *FURTHER}
+    Augmentation([0], [DOMAINS], functions=names, length=40, channels=3).draws(1, 2)
 
 
 def test_masks_are_a_runs_own():
@@ -182,12 +240,14 @@ def test_draws_go_on_where_the_last_ended():
 def test_random_filters_are_those_of_the_windows_own_weights():
     x = windows(domains=2, batch=3, length=60)
     augmentation = one("random_filter", deviation=0.8, smoothness=0.05, length=60)
-    drawn = draws(x) | {"weights": augmentation.draws(1, 3)["weights"][0]}
-    weights = drawn["weights"].flatten(0, 2).numpy()
+    drawn = draws(x) | {"random_filter": augmentation.draws(1, 3)["random_filter"][0]}
+    weights = drawn["random_filter"].flatten(0, 2).numpy()
     expected = RandomFilter(60, deviation=0.8, smoothness=0.05)(x.flatten(0, 2).numpy(), weights)
     np.testing.assert_allclose(augmentation(x, drawn).flatten(0, 2), expected, atol=1e-4)
     gains = np.log(
-        RandomFilter(60, smoothness=0.05).gains(augmentation.draws(200, 3)["weights"].flatten(0, 3).numpy())
+        RandomFilter(60, smoothness=0.05).gains(
+            augmentation.draws(200, 3)["random_filter"].flatten(0, 3).numpy()
+        )
     )
     assert gains.std() == pytest.approx(1, abs=0.02)
 
@@ -195,5 +255,5 @@ def test_random_filters_are_those_of_the_windows_own_weights():
 def test_random_filters_of_a_domain_are_drawn_apart_from_other_domains():
     both = Augmentation([0], [["A", "B"]], functions=["random_filter"], length=40).draws(5, 4)
     alone = Augmentation([0], [["B"]], functions=["random_filter"], length=40).draws(5, 4)
-    assert torch.equal(alone["weights"][:, :, 0], both["weights"][:, :, 1])
-    assert not torch.equal(both["weights"][:, :, 0], both["weights"][:, :, 1])
+    assert torch.equal(alone["random_filter"][:, :, 0], both["random_filter"][:, :, 1])
+    assert not torch.equal(both["random_filter"][:, :, 0], both["random_filter"][:, :, 1])

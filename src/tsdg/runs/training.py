@@ -259,8 +259,8 @@ class Trainer:
         card = self.dataset.card
         return Augmentation(
             self.seeds, names, **self.config["augment"],
-            length=card["window"]["length"], rate=card.get("sampling_rate"), device=self.device,
-            purpose=purpose,
+            length=card["window"]["length"], channels=len(card["channels"]), rate=card.get("sampling_rate"),
+            device=self.device, purpose=purpose,
         )  # fmt: skip
 
     def train(
