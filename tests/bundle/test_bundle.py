@@ -209,6 +209,11 @@ def test_one_draw_of_the_protocol_is_exported(project, tiny_folder, draw, words,
 @pytest.mark.parametrize(
     ("backbone", "channels", "length", "seen"),
     [
+        ("resnet1d", 3, 40, "raw"),
+        ("inception", 3, 40, "raw"),
+        ("tcn", 3, 40, "raw"),
+        ("transformer", 3, 40, "raw"),
+        ("wdcnn", 1, 1500, "raw"),
         ("har", 3, 40, "raw"),
         ("bearings", 1, 300, "zscore"),
         ("bearings", 1, 1800, "spectrum"),

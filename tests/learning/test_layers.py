@@ -5,7 +5,7 @@ import torch
 from reference import SLOPE, close, normal, streams
 from torch import nn
 
-from tsdg.learning.layers import BatchNormLeakyReLU, Conv1d
+from tsdg.learning.layers import BatchNorm, Conv1d
 
 SHAPES = [  # in, out, kernel, stride, padding, length
     (1, 8, 64, 2, 1, 351),
@@ -51,7 +51,7 @@ def test_convolution_is_that_of_each_run(shape, runs, dtype, tolerance):
 
 
 def normalization(channels, runs, dtype=torch.float64):
-    layer = BatchNormLeakyReLU(channels, runs).to(dtype)
+    layer = BatchNorm(channels, runs).to(dtype)
     with torch.no_grad():
         layer.weight.copy_(1 + 0.3 * normal(runs, channels, seed=2))
         layer.bias.copy_(normal(runs, channels, seed=3))

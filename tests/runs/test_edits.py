@@ -21,7 +21,7 @@ METADATA = {"ours-metadata", "rsc-ours-metadata"}
 ADVERSARIAL = {"dann", "cdann"}
 
 
-BACKBONE = "tsdg.learning.networks:HAR"
+BACKBONE = "tsdg.learning.backbones.paper:HAR"
 
 
 def prints(sources, folder, loop="tsdg.runs.training"):
@@ -214,7 +214,7 @@ HARMLESS = {
         ("methods/vrex.py", "ICML 2021", "ICML, 2021"), ("methods/selective.py", "ICPR 2022", "ICPR, 2022")
     ),
     "a private method under another name": lambda: renamed(("_probabilities", "_scores_of"), path="runs/training.py"),
-    "a private function under another name": lambda: renamed(("_normalized", "_through"), path="learning/networks.py"),
+    "a private function under another name": lambda: renamed(("_parts", "_slices"), path="learning/layers.py"),
     "a private constant under another name": lambda: renamed(("_SUM_TOLERANCE", "_STRAY"), path="learning/metrics.py"),
     "a public function under another name": lambda: renamed(("pairwise_consistency", "consistency_of_pairs")),
     "all that is private under another name": all_private_renamed,
@@ -256,7 +256,7 @@ HARMLESS = {
     "another way to say what machine it was": lambda: replaced(("runs/machine.py", '"device": device.type', '"device": str(device.type)')),
     "another version": lambda: replaced(("__init__.py", '__version__ = "', '__version__ = "9')),
     "another network's layer": lambda: replaced(
-        ("learning/networks.py", "self.conv6 = Conv1d(8, 8, 8,", "self.conv6 = Conv1d(8, 8, 4,")
+        ("learning/backbones/paper.py", "self.conv6 = Conv1d(8, 8, 8,", "self.conv6 = Conv1d(8, 8, 4,")
     ),
     "an input that the network does not have": lambda: replaced(
         ("learning/features.py", "min(128, segment // 2)", "min(64, segment // 2)")
@@ -308,7 +308,7 @@ REAL = {
     "a registry's entry": ("methods/consistency.py", '"cosine": cosine', '"cosine": l2', METADATA),
     "a function that only a registry names": ("methods/consistency.py", "return 1 - F.cosine_similarity", "return -F.cosine_similarity", METADATA),
     "which of two methods is called": ("learning/augment.py", "x[rows] = self._shifted(x[rows])", "x[rows] = self._scaled(x[rows], 1)", ALL),
-    "a backbone": ("learning/networks.py", "(width, 2 * width, 5)", "(width, 2 * width, 7)", ALL),
+    "a backbone": ("learning/backbones/paper.py", "(width, 2 * width, 5)", "(width, 2 * width, 7)", ALL),
     "a search space": ("methods/groupdro.py", 'Distribution(0.01, "power", (-3, -1))', 'Distribution(0.1, "power", (-3, -1))', {"groupdro"}),
     "an option's values": ("methods/mtl.py", '("noise", "average")', '("average", "noise")', {"mtl"}),
     "a property of the data set": ("data/windows.py", 'return list(self.card["domains"])', 'return sorted(self.card["domains"])', ALL),

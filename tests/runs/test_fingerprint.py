@@ -179,7 +179,11 @@ def test_all_that_a_training_runs_counts(name, tiny, params):
     seen = executed(lambda: train(tiny, [run], config, [hparams]))
     cls = METHODS[name]
     assert len(seen) > 50
-    entries = "tsdg.runs.training:train", f"{cls.__module__}:{cls.__name__}", "tsdg.learning.networks:HAR"
+    entries = (
+        "tsdg.runs.training:train",
+        f"{cls.__module__}:{cls.__name__}",
+        "tsdg.learning.backbones.paper:HAR",
+    )
     assert not seen - beside(seen) - reached(*entries)
 
 
@@ -192,7 +196,7 @@ def test_all_that_a_toy_training_runs_counts(toy_study):
     assert (
         not seen
         - beside(seen)
-        - reached("tsdg.toy.train:train", "tsdg.methods.erm:ERM", "tsdg.learning.networks:toy")
+        - reached("tsdg.toy.train:train", "tsdg.methods.erm:ERM", "tsdg.learning.backbones.paper:toy")
     )
 
 

@@ -11,6 +11,7 @@ import yaml
 
 from tiny_study import FIGURES, LINE, PARAMS
 from tsdg.errors import InputError
+from tsdg.learning.networks import OPTIONS
 from tsdg.runs.recipe import Recipes
 from tsdg.study.layout import Panel
 from tsdg.study.params import read
@@ -630,6 +631,53 @@ def test_a_width_decides_a_training_unless_it_is_the_usual_one(params):
     params["datasets"]["narrow"]["prepare"]["window"] = 1024
     with pytest.raises(InputError, match=r"datasets\.narrow: width: 16 is for backbone har, not bearings"):
         Study(params)
+
+
+def test_options_of_a_backbone_decide_a_training_unless_they_are_the_usual_ones(params):
+    params["datasets"] |= {"narrow": TABLE | {"prepare": {"window": 9}, "width": 16}}
+    params["variants"] |= {
+        name: {"label": name, "method": "erm", "backbone": backbone}
+        for name, backbone in {
+            "usual": {"name": "resnet1d", "width": 64, "norm": "batch"},
+            "other": {"name": "resnet1d", "width": 8, "norm": "layer"},
+            "har": {"name": "har", "width": 128},
+            "tcn": "tcn",
+        }.items()
+    }
+    study = Study(params)
+
+    def network(variant, dataset="narrow"):
+        config = study.config(dataset, variant)
+        return {key: config[key] for key in ("backbone", *OPTIONS) if key in config}
+
+    assert network("usual") == {"backbone": "resnet1d"}
+    assert network("other") == {"backbone": "resnet1d", "width": 8, "norm": "layer"}
+    assert network("har") == {"backbone": "har"}
+    assert network("tcn") == {"backbone": "tcn"}
+    assert network("erm") == {"backbone": "har", "width": 16}
+
+
+@pytest.mark.parametrize(
+    ("backbone", "words"),
+    [
+        ("resnet", "variants.erm.backbone: 'resnet' is not one of bearings, har, resnet1d"),
+        ("auto", "variants.erm.backbone: 'auto' is not one of"),
+        ({"width": 3}, "variants.erm.backbone: key 'name' is missing"),
+        ({"name": "resnet"}, "variants.erm.backbone.name: 'resnet' is not one of"),
+        ({"name": "tcn", "heads": 3}, "variants.erm.backbone: unknown key 'heads'; known are name, width"),
+        ({"name": "resnet1d", "depth": 0}, "variants.erm.backbone.depth: 0 is wrong: a number of blocks"),
+        (
+            {"name": "har", "norm": "weight"},
+            "backbone.norm: 'weight' is not one of batch, layer, instance",
+        ),
+    ],
+)
+def test_wrong_backbones_are_refused(params, backbone, words):
+    params["variants"]["erm"]["backbone"] = backbone
+    with pytest.raises(InputError) as error:
+        Study(params)
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(

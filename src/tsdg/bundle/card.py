@@ -12,6 +12,7 @@ from tsdg.bundle.model import Model
 from tsdg.bundle.schema import FORMAT
 from tsdg.data.kinds import KINDS
 from tsdg.data.windows import WindowedDataset
+from tsdg.learning.networks import OPTIONS
 from tsdg.methods import estimators
 from tsdg.runs.recipe import Recipe
 from tsdg.study.study import Study
@@ -108,7 +109,7 @@ def _interface(data: WindowedDataset, config: Mapping[str, Any], model: Model | 
         "window": {"short": "drop"} | card["window"],
         "input": "float32 (N, C, T): windows, channels in this order, time steps; as in the recordings",
         "output": "float32 (N, K): logits; softmax gives probabilities",
-        "network": {key: config[key] for key in ("backbone", "width", "input", "features") if key in config},
+        "network": {key: config[key] for key in ("backbone", *OPTIONS, "input", "features") if key in config},
         "standardize": _listed(model, card["channels"]) if model else None,
     }
 

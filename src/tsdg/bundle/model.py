@@ -18,7 +18,7 @@ from tsdg.bundle.linear import LinearNetwork
 from tsdg.errors import InputError
 from tsdg.files import atomic, write_text
 from tsdg.learning.features import Features
-from tsdg.learning.networks import build
+from tsdg.learning.networks import build, options
 from tsdg.runs.strict import parsed
 
 CARD, WEIGHTS, ONNX = "card.json", "weights.safetensors", "model.onnx"
@@ -149,8 +149,8 @@ def empty_model(card: dict[str, Any]) -> Model:
             length=length,
             classes=classes,
             generators=[torch.Generator()],
-            width=card["network"].get("width"),
             input=card["network"].get("input", "raw"),
+            **options(card["network"]),
         )
     scales = card["standardize"] or [{"mean": 0.0, "deviation": 1.0}] * len(card["channels"])
     mean, deviation = (torch.tensor([scale[key] for scale in scales]) for key in ("mean", "deviation"))

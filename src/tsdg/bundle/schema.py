@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from tsdg.learning.network_inputs import INPUTS
-from tsdg.learning.networks import BACKBONES
+from tsdg.learning.networks import BACKBONES, OPTIONS, defaults
 from tsdg.runs.record import ROUNDING
 from tsdg.runs.strict import Number, converted
 
@@ -46,6 +46,12 @@ class Network(Struct, frozen=True):
 
     backbone: str | None = None
     width: Positive | None = None
+    depth: Positive | None = None
+    kernel: Positive | None = None
+    stride: Positive | None = None
+    heads: Positive | None = None
+    patch: Positive | None = None
+    norm: str | None = None
     input: str = "raw"
     features: Any = None
 
@@ -54,6 +60,10 @@ class Network(Struct, frozen=True):
             raise ValueError("it names neither a backbone nor features, or both")
         if self.backbone is not None and self.backbone not in BACKBONES:
             raise ValueError(f"backbone {self.backbone!r:.40} is not known")
+        has = {} if self.backbone is None else defaults(self.backbone)
+        for name in OPTIONS:
+            if getattr(self, name) is not None and name not in has:
+                raise ValueError(f"backbone {self.backbone} has no {name}")
         if self.input not in ("raw", *INPUTS):
             raise ValueError(f"input {self.input!r:.40} is not known")
 

@@ -144,14 +144,14 @@ class Kind:
         places = [f"options:{name}" for name in (command.upper(), *options)]
         return [f"data.{self.package}.{place}" for place in (f"{command}:{command}", *places)]
 
-    def entry_schema(self, backbones: Iterable[str]) -> dict[str, Any]:
+    def entry_schema(self, backbone: Mapping[str, Any]) -> dict[str, Any]:
         """JSON schema of what a data set's entry in params.yaml may hold, where kinds differ."""
         options = {command: schema(self.options[command]) for command in ("simulate", "prepare")}
         return {
             "required": ["prepare"] if options["prepare"]["required"] else [],
             "properties": {
                 "source": {"enum": ["own" if self.own else "official", "simulated"]},
-                "backbone": {"enum": [name for name in backbones if self.own or name != "auto"]},
+                "backbone": backbone,
                 **options,
             },
         }

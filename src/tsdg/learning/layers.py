@@ -18,7 +18,7 @@ NEGATIVE_SLOPE = 0.01
 PART = 1 << 19  # values that stay in a core's caches
 
 
-def _uniform(shape: tuple[int, ...], fan_in: int, generators: list[torch.Generator]) -> nn.Parameter:
+def uniform(shape: tuple[int, ...], fan_in: int, generators: list[torch.Generator]) -> nn.Parameter:
     """PyTorch's default initialization, U(-1/sqrt(fan_in), 1/sqrt(fan_in)), one stream a run."""
     bound = 1 / math.sqrt(fan_in)
     return nn.Parameter(
@@ -43,8 +43,8 @@ class Linear(nn.Module):
 
     def __init__(self, in_features: int, out_features: int, generators: list[torch.Generator]):
         super().__init__()
-        self.weight = _uniform((out_features, in_features), in_features, generators)
-        self.bias = _uniform((out_features,), in_features, generators)
+        self.weight = uniform((out_features, in_features), in_features, generators)
+        self.bias = uniform((out_features,), in_features, generators)
 
     def forward(self, x: Tensor) -> Tensor:
         return torch.baddbmm(self.bias.unsqueeze(1), x, self.weight.transpose(1, 2))
@@ -82,8 +82,8 @@ class Conv1d(nn.Module):
         super().__init__()
         self.kernel_size, self.stride, self.padding = kernel_size, stride, padding
         fan_in = in_channels * kernel_size
-        self.weight = _uniform((out_channels, in_channels, kernel_size), fan_in, generators)
-        self.bias = _uniform((out_channels,), fan_in, generators)
+        self.weight = uniform((out_channels, in_channels, kernel_size), fan_in, generators)
+        self.bias = uniform((out_channels,), fan_in, generators)
 
     def output_length(self, length: int) -> int:
         """Time steps that come out for ``length`` going in."""
@@ -144,14 +144,16 @@ class Conv1d(nn.Module):
 class _NormalizeActivate(torch.autograd.Function):
     """Leaky ReLU of the input ``(R, G, N, T*C)`` normalized by a group's own statistics, scaled and shifted.
 
+    ``slope`` is that of the activation below zero.
+
     Of every sample the first values alone are taken, ``size`` of them. Written out because the native
     operators are slow for eight channels. On a CPU the samples are taken in parts that stay in the caches.
     Returns the activation, and mean and biased variance ``(R, G, C)``.
     """
 
     @staticmethod
-    def forward(ctx, x, size, weight, bias, eps):  # type: ignore[override]
-        ctx.surplus = x.shape[3] - size
+    def forward(ctx, x, size, weight, bias, eps, slope):  # type: ignore[override]
+        ctx.surplus, ctx.slope = x.shape[3] - size, slope
         x = x[..., :size]
         channels = weight.shape[1]
         count = x.shape[2] * size // channels
@@ -170,7 +172,7 @@ class _NormalizeActivate(torch.autograd.Function):
         wide_scale, shift = _spread(scale, x), _spread(bias.unsqueeze(1) - mean * scale, x)
         y = torch.empty(x.shape, dtype=x.dtype, device=x.device)
         for part, out in _parts(x, y):
-            F.leaky_relu_(torch.addcmul(shift, part, wide_scale, out=out), NEGATIVE_SLOPE)
+            F.leaky_relu_(torch.addcmul(shift, part, wide_scale, out=out), slope)
         ctx.save_for_backward(x, y, mean, inverse, wide_scale)
         ctx.mark_non_differentiable(mean, variance)
         return y, mean, variance
@@ -185,19 +187,17 @@ class _NormalizeActivate(torch.autograd.Function):
         grad_x = full[..., :size]
         total, product = torch.zeros_like(scale[:, :, 0]), torch.zeros_like(scale[:, :, 0])
         for grad_part, part, y_part, out in _parts(grad, x, y, grad_x):
-            torch.ops.aten.leaky_relu_backward.grad_input(
-                grad_part, y_part, NEGATIVE_SLOPE, True, grad_input=out
-            )
+            torch.ops.aten.leaky_relu_backward.grad_input(grad_part, y_part, ctx.slope, True, grad_input=out)
             total += out.sum(2)
             product += (part * out).sum(2)
         total, product = _fold(total, channels), _fold(product, channels)
         weighted = (product - mean * total) * inverse
-        slope = -inverse * weighted / count
-        offset = _spread(-total / count - mean * slope, x) * scale
-        slope = _spread(slope, x) * scale
+        steep = -inverse * weighted / count
+        offset = _spread(-total / count - mean * steep, x) * scale
+        steep = _spread(steep, x) * scale
         for part, out in _parts(x, grad_x):
-            torch.addcmul(torch.addcmul(offset, part, slope), out, scale, out=out)
-        return full, None, weighted.sum(1), total.sum(1), None
+            torch.addcmul(torch.addcmul(offset, part, steep), out, scale, out=out)
+        return full, None, weighted.sum(1), total.sum(1), None, None
 
 
 def _fold(sums: Tensor, channels: int) -> Tensor:
@@ -217,7 +217,7 @@ def _parts(*tensors: Tensor) -> Iterator[tuple[Tensor, ...]]:
     return zip(*(tensor.split(size, dim=2) for tensor in tensors), strict=True)
 
 
-class BatchNormLeakyReLU(nn.Module):
+class BatchNorm(nn.Module):
     """Batch normalization followed by leaky ReLU, for each run: ``(R, N, T, C) -> (R, N, T, C)``.
 
     In training the N samples form ``groups`` equal groups (domains), each normalized by its own batch
@@ -226,6 +226,8 @@ class BatchNormLeakyReLU(nn.Module):
     Parameters
     ----------
     channels, runs : int
+    slope : float
+        Of the activation below zero: 0 is ReLU, 1 no activation.
     momentum, eps : float
         As in `torch.nn.BatchNorm1d`.
     """
@@ -233,9 +235,16 @@ class BatchNormLeakyReLU(nn.Module):
     running_mean: Tensor
     running_var: Tensor
 
-    def __init__(self, channels: int, runs: int, momentum: float = 0.1, eps: float = 1e-5):
+    def __init__(
+        self,
+        channels: int,
+        runs: int,
+        slope: float = NEGATIVE_SLOPE,
+        momentum: float = 0.1,
+        eps: float = 1e-5,
+    ):
         super().__init__()
-        self.momentum, self.eps = momentum, eps
+        self.slope, self.momentum, self.eps = slope, momentum, eps
         self.weight = nn.Parameter(torch.ones(runs, channels))
         self.bias = nn.Parameter(torch.zeros(runs, channels))
         self.register_buffer("running_mean", torch.zeros(runs, channels))
@@ -249,16 +258,54 @@ class BatchNormLeakyReLU(nn.Module):
             x = x[:, :, :length]
             scale = self.weight * torch.rsqrt(self.running_var + self.eps)
             shift = self.bias - self.running_mean * scale
-            return F.leaky_relu_(x * scale[:, None, None] + shift[:, None, None], NEGATIVE_SLOPE)
+            return F.leaky_relu_(x * scale[:, None, None] + shift[:, None, None], self.slope)
         grouped = x.reshape(runs, groups, samples // groups, time * channels)
         y, mean, variance = _NormalizeActivate.apply(
-            grouped, length * channels, self.weight, self.bias, self.eps
+            grouped, length * channels, self.weight, self.bias, self.eps, self.slope
         )
         count = samples // groups * length
         for group in range(groups):
             self.running_mean.lerp_(mean[:, group], self.momentum)
             self.running_var.lerp_(variance[:, group] * count / (count - 1), self.momentum)
         return y.reshape(runs, samples, length, channels)
+
+
+class _SampleNorm(nn.Module):
+    """Normalization of every window by itself, followed by leaky ReLU; `groups` makes no difference."""
+
+    axis: int
+
+    def __init__(self, channels: int, runs: int, slope: float = NEGATIVE_SLOPE, eps: float = 1e-5):
+        super().__init__()
+        self.slope, self.eps = slope, eps
+        self.weight = nn.Parameter(torch.ones(runs, channels))
+        self.bias = nn.Parameter(torch.zeros(runs, channels))
+
+    def forward(self, x: Tensor, groups: int = 1, length: int | None = None) -> Tensor:
+        """Normalize the first ``length`` time steps, all of them by default."""
+        x = x[:, :, :length]
+        variance, mean = torch.var_mean(x, self.axis, correction=0, keepdim=True)
+        y = (x - mean) * torch.rsqrt(variance + self.eps)
+        return F.leaky_relu(y * self.weight[:, None, None] + self.bias[:, None, None], self.slope)
+
+
+class LayerNorm(_SampleNorm):
+    """Of each time step over its channels, as `torch.nn.LayerNorm`: ``(R, N, T, C) -> (R, N, T, C)``."""
+
+    axis = 3
+
+
+class InstanceNorm(_SampleNorm):
+    """Of each channel of a window over time, as `torch.nn.InstanceNorm1d` with weights."""
+
+    axis = 2
+
+
+NORMS: dict[str, type[BatchNorm | LayerNorm | InstanceNorm]] = {
+    "batch": BatchNorm,
+    "layer": LayerNorm,
+    "instance": InstanceNorm,
+}
 
 
 class MLP(nn.Sequential):

@@ -3,114 +3,23 @@
 Axes: R run, N sample, T time step, C channel, F feature, K class.
 """
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tsdg.data.own.backbone import WIDTH
 from tsdg.errors import InputError, nearest
-from tsdg.learning.layers import MLP, NEGATIVE_SLOPE, BatchNormLeakyReLU, Conv1d, Linear
+from tsdg.learning.backbones.base import Backbone
+from tsdg.learning.backbones.inception import Inception
+from tsdg.learning.backbones.paper import HAR, Bearings, toy
+from tsdg.learning.backbones.resnet1d import ResNet1d
+from tsdg.learning.backbones.tcn import TCN
+from tsdg.learning.backbones.transformer import Transformer
+from tsdg.learning.backbones.wdcnn import WDCNN
+from tsdg.learning.layers import MLP
 from tsdg.learning.network_inputs import INPUTS, NetworkInput
-
-
-def _normalized(x: Tensor, conv: Conv1d, norm: BatchNormLeakyReLU, groups: int) -> Tensor:
-    return norm(conv(x, trim=False), groups, conv.output_length(x.shape[2]))
-
-
-class Backbone(nn.Module):
-    """A featurizer, ``(R, N, C, T) -> (R, N, F)``, and what its classifier looks like.
-
-    Its call takes ``groups``, see `tsdg.learning.layers.BatchNormLeakyReLU`.
-
-    Attributes
-    ----------
-    features : int
-        F.
-    hidden : tuple of int
-        Widths of the classifier's layers between features and logits.
-    """
-
-    features: int
-    hidden: tuple[int, ...] = ()
-
-
-class Bearings(Backbone):
-    """For long windows of one sensor: six convolutions and a fully connected layer, 32 features.
-
-    The network of the paper's Bearings experiments, which is that of Ragab et al., "Conditional Contrastive
-    Domain Generalization for Fault Diagnosis" (IEEE TIM 2022).
-    """
-
-    features = 32
-    hidden = (32, 32)
-
-    def __init__(self, channels: int, length: int, generators: list[torch.Generator]):
-        super().__init__()
-        runs = len(generators)
-        self.conv1 = Conv1d(channels, 8, 64, generators, stride=2, padding=1)
-        self.conv2 = Conv1d(8, 8, 3, generators, stride=2, padding=1)
-        self.conv3 = Conv1d(8, 8, 3, generators, stride=2, padding=1)
-        self.conv4 = Conv1d(8, 8, 3, generators, stride=2, padding=1)
-        self.conv5 = Conv1d(8, 8, 3, generators, stride=2, padding=1)
-        self.conv6 = Conv1d(8, 8, 8, generators, padding=1)
-        self.norm1, self.norm2, self.norm3, self.norm4 = (BatchNormLeakyReLU(8, runs) for _ in range(4))
-        for layer in (self.conv1, self.conv2, self.conv3, self.conv4, self.conv5, self.conv6):
-            length = layer.output_length(length)
-        if length < 1:
-            raise InputError(
-                "windows are too short for the bearings backbone: use 222 time steps or more, or `har`"
-            )
-        self.linear = Linear(8 * length, self.features, generators)
-
-    def forward(self, x: Tensor, groups: int = 1) -> Tensor:
-        x = _normalized(x.transpose(2, 3), self.conv1, self.norm1, groups)
-        x = _normalized(x, self.conv2, self.norm2, groups)
-        x = _normalized(x, self.conv3, self.norm3, groups)
-        x = _normalized(x, self.conv4, self.norm4, groups)
-        x = F.leaky_relu(self.conv5(x), NEGATIVE_SLOPE)
-        x = self.conv6(x)
-        return self.linear(x.transpose(2, 3).flatten(2))
-
-
-class HAR(Backbone):
-    """For short multichannel windows: three wide convolutions, averaged over time, `width` features.
-
-    The network of the paper's HHAR (width 128) and MIMIC-III (32) experiments; ``blocks = 1`` is that of its
-    toy study.
-    """
-
-    def __init__(
-        self,
-        channels: int,
-        length: int,
-        generators: list[torch.Generator],
-        blocks: int = 3,
-        width: int = WIDTH,
-    ):
-        super().__init__()
-        runs = len(generators)
-        shapes = [(channels, width, 8), (width, 2 * width, 5), (2 * width, width, 3)][:blocks]
-        convs = [Conv1d(i, o, k, generators, padding=1) for i, o, k in shapes]
-        self.convs = nn.ModuleList(convs)
-        self.norms = nn.ModuleList(BatchNormLeakyReLU(o, runs) for _, o, _ in shapes)
-        self.features = shapes[-1][1]
-        for layer in convs:
-            length = layer.output_length(length)
-        if length < 1:
-            raise InputError("windows are too short for the har backbone: use 8 time steps or more")
-
-    def forward(self, x: Tensor, groups: int = 1) -> Tensor:
-        x = x.transpose(2, 3)
-        for conv, norm in zip(self.convs, self.norms, strict=True):
-            x = _normalized(x, conv, norm, groups)  # type: ignore[arg-type]
-        return x.mean(2)
-
-
-def toy(channels: int, length: int, generators: list[torch.Generator]) -> HAR:
-    """The network of the paper's toy study: the first block of `HAR`."""
-    return HAR(channels, length, generators, blocks=1)
 
 
 class Transformed(nn.Module):
@@ -130,7 +39,7 @@ class Network(nn.Module):
     Parameters
     ----------
     featurizer : nn.Module
-        ``(R, N, C, T) -> (R, N, F)``; its call takes ``groups``, see `BatchNormLeakyReLU`.
+        ``(R, N, C, T) -> (R, N, F)``; its call takes ``groups``, see `tsdg.learning.layers.BatchNorm`.
     classifier : nn.Module
         ``(R, N, F) -> (R, N, K)``.
     features : int
@@ -148,8 +57,25 @@ class Network(nn.Module):
 BACKBONES: dict[str, Callable[..., Backbone]] = {
     "bearings": Bearings,
     "har": HAR,
+    "resnet1d": ResNet1d,
+    "inception": Inception,
+    "tcn": TCN,
+    "transformer": Transformer,
+    "wdcnn": WDCNN,
     "toy": toy,
 }
+OPTIONS = ("width", "depth", "kernel", "stride", "heads", "patch", "norm")  # which some backbones have
+
+
+def defaults(backbone: str) -> dict[str, Any]:
+    """The options of a backbone and their defaults."""
+    named = inspect.signature(BACKBONES[backbone]).parameters.values()
+    return {option.name: option.default for option in named if option.kind is option.KEYWORD_ONLY}
+
+
+def options(config: Mapping[str, Any]) -> dict[str, Any]:
+    """What a configuration or a card says of its backbone's options."""
+    return {name: config[name] for name in OPTIONS if config.get(name) is not None}
 
 
 def parts(backbone: str, input: str = "raw") -> list[Callable]:
@@ -165,8 +91,8 @@ def build(
     classes: int,
     generators: list[torch.Generator],
     embedding: bool = False,
-    width: int | None = None,
     input: str = "raw",
+    **options: Any,
 ) -> Network:
     """Network of a backbone, one copy a run.
 
@@ -180,21 +106,21 @@ def build(
         The stream of initial weights of each run; their number is R.
     embedding : bool
         Whether the classifier takes, beside the features, an embedding of the domain as wide as them.
-    width : int, optional
-        Of the har backbone. Default: its own.
     input : str
         What the backbone sees of windows: them, ``raw``, or one of `tsdg.learning.network_inputs.INPUTS`.
+    **options
+        Of the backbone, see `defaults`; None is the default.
     """
     if backbone not in BACKBONES:
         raise InputError(
             f"unknown backbone {backbone!r}{nearest(backbone, BACKBONES)}: "
             f"choose one of {', '.join(BACKBONES)}"
         )
-    options = {} if width is None else {"width": width}
     before = None if input == "raw" else INPUTS[input](channels, length)
     seen = (channels, length) if before is None else (before.channels, before.length)
+    given = {name: value for name, value in options.items() if value is not None}
     try:
-        featurizer = BACKBONES[backbone](*seen, generators, **options)
+        featurizer = BACKBONES[backbone](*seen, generators, **given)
     except InputError as error:
         if before is None:
             raise

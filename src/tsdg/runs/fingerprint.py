@@ -31,6 +31,7 @@ BESIDE = {
     "tsdg:__version__",
     "tsdg.learning.network_inputs:INPUTS",
     "tsdg.learning.networks:BACKBONES",
+    "tsdg.learning.networks:OPTIONS",
     "tsdg.learning.networks:parts",
     "tsdg.methods:METHODS",
     "tsdg.methods:get",

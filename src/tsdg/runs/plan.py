@@ -16,6 +16,7 @@ from tsdg.data import toy
 from tsdg.data.kinds import KINDS
 from tsdg.data.windows import CARD, WindowedDataset, write
 from tsdg.errors import InputError, nearest
+from tsdg.learning.networks import OPTIONS
 from tsdg.methods import estimators
 from tsdg.runs.current import CurrentRecords
 from tsdg.runs.record import read
@@ -131,7 +132,7 @@ def recorded_rates(study: Study, tables: dict[str, list[Run]], folder: Path) -> 
             continue
         if all(
             record.config.get(k) == configs[key].get(k)
-            for k in ("method", "backbone", "width", "batch_size", "estimator", "features")
+            for k in ("method", "backbone", *OPTIONS, "input", "batch_size", "estimator", "features")
         ):
             timing = record.timing
             seconds.setdefault(key, []).append(timing.seconds_per_iteration / timing.runs_at_once)

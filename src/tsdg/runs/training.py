@@ -226,8 +226,8 @@ class Trainer:
             classes=len(card["classes"]),
             generators=[torch_stream(seed, "weights") for seed in self.seeds],
             embedding=method.embeds_domain,
-            width=config.get("width"),
             input=config.get("input", "raw"),
+            **networks.options(config),
         ).to(self.device)
         clusters = None
         if config.get("clusters"):

@@ -6,10 +6,11 @@ from typing import Any
 
 from tsdg import methods
 from tsdg.data import toy
-from tsdg.data.own.backbone import WIDTH, backbone
+from tsdg.data.own.backbone import backbone
 from tsdg.errors import InputError
 from tsdg.learning.centring import NONE, REFERENCE
-from tsdg.study import clusters
+from tsdg.learning.networks import defaults
+from tsdg.study import backbones, clusters
 from tsdg.study.params import Tree
 
 RAW = "raw"  # the input of a network that sees windows as they are
@@ -99,23 +100,24 @@ def _method(row: Tree) -> Tree:
 
 
 def network(data: Tree, row: Mapping[str, Any] = MappingProxyType({})) -> Tree:
-    """The backbone of a data set's entry and a variant's, and its width and input where not the usual ones.
+    """The backbone of a data set's entry or a variant's, and its options and input where not the usual ones.
 
     Raises
     ------
     InputError
-        A width is given of a backbone that has but one.
+        The data set gives a width to another backbone than har.
     """
     seen = row.get("input", data.get("input", RAW))
-    name = row.get("backbone", data["backbone"])
-    if name == "auto":  # by the length of what it sees; bands and frames are few
+    name, options = backbones.named(row.get("backbone", data["backbone"]))
+    if name == backbones.AUTO:  # by the length of what it sees; bands and frames are few
         name = "har" if seen in ("spectrum", "spectrogram") else backbone(data["prepare"]["window"])
-    width = data.get("width", WIDTH)
-    if name != "har" and "width" in data:
-        raise InputError(f"width: {width} is for backbone har, not {name}; leave it out")
-    own = {"backbone": name}
-    if width != WIDTH:
-        own["width"] = width
+    if "width" in data:
+        if name == "har":
+            options = {"width": data["width"], **options}
+        elif "backbone" not in row:
+            raise InputError(f"width: {data['width']} is for backbone har, not {name}; leave it out")
+    usual = defaults(name)
+    own = {"backbone": name} | {key: value for key, value in options.items() if value != usual[key]}
     if seen != RAW:
         own["input"] = seen
     return own

@@ -80,7 +80,7 @@ def _dataset(study: Study, name: str) -> None:
             check_known(domain, there, f"domain of {entry['of']}", f"{where}.domains")
     data = study.dataset(name)
     if data["backbone"] == "auto" and not KINDS[data["kind"]].own:
-        raise InputError(f"{where}.backbone: auto is for kind table; choose bearings or har")
+        raise InputError(f"{where}.backbone: auto is for kind table; choose another")
     with _at(where):
         config.network(data)
     if AVERAGE in data["domains"]:

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tsdg.data.kinds import KINDS, Shape
-from tsdg.learning.layers import NEGATIVE_SLOPE, BatchNormLeakyReLU, Conv1d, Linear
+from tsdg.learning.layers import NEGATIVE_SLOPE, BatchNorm, Conv1d, Linear
 from tsdg.learning.network_inputs import NetworkInput
 from tsdg.learning.networks import build
 from tsdg.results.latex import document, escape, ruled
@@ -66,12 +66,12 @@ def _layers(shape: Shape) -> Iterator[tuple[str, str, int]]:
             made = made.transpose(2, 3)
         elif isinstance(module, Conv1d):  # without what comes after its end
             made = made[:, :, : module.output_length(given.shape[2])]
-        elif isinstance(module, BatchNormLeakyReLU):
+        elif isinstance(module, BatchNorm):
             given = given[:, :, : made.shape[2]]
         passed.append((module, given.clone(), made.clone()))
 
     for module in network.modules():
-        if isinstance(module, NetworkInput | Conv1d | BatchNormLeakyReLU | Linear | nn.ReLU):
+        if isinstance(module, NetworkInput | Conv1d | BatchNorm | Linear | nn.ReLU):
             module.register_forward_hook(watch)
     with torch.no_grad():
         network(torch.randn(1, 2, shape.channels, shape.length, generator=torch_stream(0, "input")))
@@ -95,7 +95,7 @@ def _describe(module: nn.Module) -> str:
         return f"Convolution, {filters}, stride {module.stride}, padding {module.padding}"
     if isinstance(module, NetworkInput):
         return module.title
-    names = {BatchNormLeakyReLU: NORMALIZED, Linear: "Fully connected", nn.ReLU: RELU}
+    names = {BatchNorm: NORMALIZED, Linear: "Fully connected", nn.ReLU: RELU}
     return names[type(module)]
 
 

@@ -1,0 +1,1 @@
+"""Backbones of networks, a file each; `tsdg.learning.networks` has their list."""
