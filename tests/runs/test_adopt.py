@@ -174,3 +174,10 @@ def test_on_another_kind_of_machine_close_is_enough(change, problem):
     assert compared(record("1"), record("2", **change), 100)[1] == problem
     on_the_same = compared(record("1"), record("1", **change), 100)[1]
     assert (on_the_same is None) == (change == {})
+
+
+def test_a_metric_that_records_did_not_hold_yet_is_no_difference():
+    old, new = record("1"), record("1")
+    new["checkpoints"][0]["target"]["confusion"] = [[1, 0], [1, 0]]
+    assert compared(old, new, 100)[1] is None
+    assert "target.confusion.0.0 at iteration 100 is no longer there" in compared(new, old, 100)[1]

@@ -199,7 +199,8 @@ def compared(old: Tree, new: Tree, until: int | None) -> tuple[str, str | None]:
     """In what two records agree up to an iteration, and the first number in which they do not, in words.
 
     All numbers must be equal if the records were made alike, on machines of one kind. Otherwise the losses of
-    the first interval and the accuracies must be close.
+    the first interval and the accuracies must be close. A metric that records did not hold then is no
+    difference.
     """
     ours, theirs = _numbers(old, until), _numbers(new, until)
     equal = old["timing"]["runs_at_once"] == new["timing"]["runs_at_once"] == 1 and all(
@@ -211,6 +212,8 @@ def compared(old: Tree, new: Tree, until: int | None) -> tuple[str, str | None]:
         step, name = place
         if name.startswith("losses.") and step not in steps:
             continue  # an interval that ends where the training was stopped
+        if place not in ours and name.startswith(("validation.", "target.")):
+            continue
         if place not in ours or place not in theirs:
             return "", f"{name} at iteration {step} is {'new' if place in theirs else 'no longer there'}"
         a, b = ours[place], theirs[place]
