@@ -76,6 +76,11 @@ def replaced(arguments, option, *values):
             ("figure", "gains", "--selected", "s/tny.csv"),
             "'tny' is not a table of the figure, did you mean 'tiny'?",
         ),
+        (
+            ("ranking", "--set", "tables.tiny.selection=oracle"),
+            "ranking.tables: table tiny is selected by",
+        ),
+        (("select", "tiny", "--set", "tables.tiny.selection=worst"), "did you mean 'worst-source'?"),
         (("ranking",), "results/selected/tiny.csv: not a file of selected runs"),
         (("ranking", "--selected", "tny.csv"), "'tny' is not a table of the ranking, did you mean 'tiny'?"),
         (("ranking", "--selected", "tiny.csv", "s/tiny.csv"), "the file of table tiny is given twice"),
@@ -102,6 +107,7 @@ def test_bad_input_is_one_line_and_code_2(tsdg, project, arguments, words):
         ((*TRAIN, "--device", "tpu"), "invalid choice: 'tpu'"),
         ((*TRAIN, "--iterations", "3"), "unrecognized arguments: --iterations 3"),
         (("trian",), "invalid choice: 'trian'"),
+        (("table", "tiny", "--selection", "worst"), "no selection, did you mean 'worst-source'?"),
         (("train", "--data", "data"), "--variant, --target"),
     ],
 )
@@ -310,6 +316,20 @@ def test_from_runs_to_the_table(tsdg, project):
         assert all((project / path).stat().st_size > 1000 for path in out)
     code, out, _ = tsdg("ranking")
     assert (code, len(out)) == (0, 4)
+    other = "results/selection/oracle"
+    code, _, err = tsdg("table", "tiny", "--selection", "oracle")
+    assert (code, len(err)) == (2, 1)
+    assert err[0].endswith("Make it again with `tsdg select`.")
+    assert tsdg("select", "tiny", "--selection", "oracle")[1] == [f"{other}/selected/tiny.csv"]
+    assert tsdg("table", "tiny", "--selection", "oracle")[1][0] == f"{other}/tables/tiny.csv"
+    marked = (project / other / "tables/tiny.tex").read_text()
+    assert "Oracle, no result" in marked
+    assert r"\textbf" in text
+    assert r"\textbf" not in marked
+    code, _, err = tsdg("table", "tiny", "--selected", f"{other}/selected/tiny.csv")
+    assert (code, "selected under other settings" in err[0]) == (2, True)
+    code, _, err = tsdg("ranking", "--selection", "oracle")
+    assert (code, len(err), "neither ranked nor claimed" in err[0]) == (2, 1, True)
     code, out, err = tsdg("document")
     assert (code, out) == (0, ["results/tables/all.tex"])
     assert (

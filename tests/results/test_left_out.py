@@ -54,7 +54,7 @@ def test_each_source_counts_alike_and_what_is_said_of_the_target_not_at_all(tmp_
     for target in (0.0, 1.0):
         judged(tmp_path, values, target)
         assert best(tmp_path).draw == "1"
-        assert best(tmp_path).validation_accuracy == pytest.approx(0.6)
+        assert best(tmp_path).validation == pytest.approx(0.6)
         assert best(tmp_path).accuracy == target
     assert select(RUNS, tmp_path).iloc[0].draw == "0"  # by its own validation
 
@@ -102,7 +102,7 @@ def test_trainings_that_judge_see_neither_what_they_leave_out_nor_the_target(par
         by_hand[run.draw] = fmean(scores)
     selected = select(study.shown_runs("tiny"), tmp_path / "runs", folds=of_run).iloc[0]
     assert selected.draw == str(max(by_hand, key=lambda draw: (by_hand[draw], -draw)))
-    assert selected.validation_accuracy == pytest.approx(max(by_hand.values()))
+    assert selected.validation == pytest.approx(max(by_hand.values()))
     # Other signals of what is held out change no number of the training.
     trained(write_tiny(tmp_path / "tiny", changed="AB"), tmp_path / "other", ["A+B"])
     run = Run("tiny", "vrex", "A+B", 0, 1)

@@ -1,15 +1,20 @@
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from layouts import layout, panel
 from synthetic_records import grid, make_record, metrics, save
 from tsdg.errors import InputError
+from tsdg.results.captions import notes
+from tsdg.results.numbers import summarise
 from tsdg.results.selected import COLUMNS, read_csv, write_csv
 from tsdg.results.selection import select
 from tsdg.runs.writing import write
 from tsdg.study.run import Run, run_path
+from tsdg.study.selection import Selection
 
 
 def run(seed, draw):
@@ -39,7 +44,7 @@ def test_by_hand(tmp_path):
     assert {s: d for s, (d, _) in chosen(selected, "shared").items()} == {0: "2", 1: "2", 2: "2"}
     assert set(select(runs, tmp_path, one_for_all=False).rule) == {"per_seed"}
     first = selected[selected.rule == "per_seed"].iloc[0]
-    assert (first.accuracy, first.validation_accuracy, first.iteration) == (0.1, 0.9, 100)
+    assert (first.accuracy, first.validation, first.iteration) == (0.1, 0.9, 100)
     assert first.nll == pytest.approx(1.9)
     assert first.record == "toy/erm/Z/seed0/hp1.json"
     assert (first.draws_found, first.draws_expected, first.protocol) == (3, 3, "paper")
@@ -68,8 +73,8 @@ def test_the_mean_over_sources_does_not_depend_on_their_order(tmp_path):
 def test_the_best_checkpoint_is_the_earliest_best(tmp_path):
     only = save(tmp_path, run(0, 0), ((10, 0.5, 0.1), (20, 0.9, 0.2), (30, 0.9, 0.3), (40, 0.6, 0.4)))
     last, best = (select([only], tmp_path, checkpoint=c).iloc[0] for c in ("last", "best"))
-    assert (last.iteration, last.accuracy, last.validation_accuracy) == (40, 0.4, 0.6)
-    assert (best.iteration, best.accuracy, best.validation_accuracy) == (20, 0.2, 0.9)
+    assert (last.iteration, last.accuracy, last.validation) == (40, 0.4, 0.6)
+    assert (best.iteration, best.accuracy, best.validation) == (20, 0.2, 0.9)
     with pytest.raises(InputError, match="last"):
         select([only], tmp_path, checkpoint="first")
 
@@ -133,3 +138,55 @@ def test_the_csv_is_stable_and_read_back_with_its_types(tmp_path):
         read_csv(tmp_path / "b.csv")
     with pytest.raises(InputError, match="tsdg select"):
         read_csv(tmp_path / "none.csv")
+
+
+def several(folder):
+    """Draws of which each policy takes another: validation accuracies of S and T, NLL, target accuracy."""
+    values = ((0.9, 0.5, 0.9, 0.3), (0.65, 0.65, 0.4, 0.2), (0.6, 0.6, 0.1, 0.1), (0.5, 0.5, 1, 0.8))
+    for draw, (s, t, nll, target) in enumerate(values):
+        record = make_record(run(0, draw), ((50, 0.99, 0.99), (100, 0.5, target)))
+        scores = {"S": metrics(s), "T": metrics(t)}
+        record["checkpoints"][1]["validation"] = {name: one | {"nll": nll} for name, one in scores.items()}
+        write(folder / run_path(run(0, draw)), record)
+    return [run(0, draw) for draw in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("name", "draw", "validation"),
+    [
+        ("source-validation", "0", 0.7),
+        ("worst-source", "1", 0.65),
+        ("source-validation/nll", "2", 0.1),  # of which less is better
+        ("oracle", "3", 0.8),
+    ],
+)
+def test_each_policy_takes_its_own_draw_in_both_rules(tmp_path, name, draw, validation):
+    selected = select(several(tmp_path), tmp_path, selection=Selection.of(name))
+    assert set(selected.draw) == {draw}
+    assert selected.validation.tolist() == pytest.approx([validation] * 2)
+    assert set(selected.selection) == {name}
+
+
+def test_the_best_checkpoint_is_that_of_the_policy_and_the_oracle_stops_by_nothing(tmp_path):
+    record = make_record(run(0, 0), ((10, 0.5, 0.9), (20, 0.6, 0.2), (30, 0.55, 0.3)))
+    record["checkpoints"][1]["validation"] = {"S": metrics(0.9), "T": metrics(0.3)}
+    write(tmp_path / run_path(run(0, 0)), record)
+    expected = {"source-validation": 20, "worst-source": 30, "oracle": 30}
+    for name, iteration in expected.items():
+        only = select([run(0, 0)], tmp_path, selection=Selection.of(name), checkpoint="best").iloc[0]
+        assert only.iteration == iteration
+
+
+def test_a_metric_that_records_lack_is_told(tmp_path):
+    with pytest.raises(InputError, match=r"hp0.json: the record has no macro_f1 on S, by which"):
+        select(several(tmp_path), tmp_path, selection=Selection.of("worst-source/macro_f1"))
+
+
+def test_what_the_oracle_selects_has_no_place_and_says_what_it_is(tmp_path):
+    selected = select(several(tmp_path), tmp_path, selection=Selection.of("oracle"))
+    for name, place in (("source-validation", 1), ("oracle", None)):
+        shown = replace(panel("toy", "Z"), selection=Selection.of(name))
+        table = summarise(selected, layout(["erm"], shown))
+        assert table["rank"].fillna(0).unique().tolist() == [place or 0]
+        assert ("Oracle, no result: hyperparameters by the target's own accuracy" in " ".join(
+            notes(selected, layout(["erm"], shown)))) == (place is None)  # fmt: skip

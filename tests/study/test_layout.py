@@ -8,6 +8,7 @@ from golden import layout
 from layouts import panel
 from tsdg.errors import InputError
 from tsdg.study.layout import joined, text
+from tsdg.study.selection import Selection
 
 
 @pytest.mark.parametrize(
@@ -45,7 +46,6 @@ def test_the_text_of_a_layout_changes_with_all_of_it():
         {"rows": ("ours", "irm", "erm")},
         {"labels": {**shape.labels, "irm": "IRM"}},
         {"arrange": "beside"},
-        {"selection": "leave-one-source-out"},
         {"protocol": replace(shape.protocol, seeds=2)},
     ]
     of_panel = [
@@ -55,6 +55,8 @@ def test_the_text_of_a_layout_changes_with_all_of_it():
         {"average_only": True},
         {"paper": "x"},
         {"groups": {"P": ("A", "B")}},
+        {"selection": Selection("leave-one-source-out")},
+        {"selection": Selection(metric="nll")},
     ]
     changes += [{"panels": (replace(shape.panels[0], **change),)} for change in of_panel]
     texts = [text(replace(shape, **change)) for change in [{}, *changes]]

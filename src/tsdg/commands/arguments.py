@@ -7,10 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from tsdg.errors import InputError
+from tsdg.errors import InputError, nearest
 from tsdg.study.run import RECORDS
 
 if TYPE_CHECKING:
+    from tsdg.study.selection import Selection
     from tsdg.study.study import Study
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -44,7 +45,9 @@ def load_study(options: argparse.Namespace) -> Study:
     """The study that the options of a command name."""
     from tsdg.study.study import Study
 
-    return Study.load(options.params, options.set)
+    study = Study.load(options.params, options.set)
+    chosen: Selection | None = getattr(options, "selection", None)
+    return study.under(chosen) if chosen else study
 
 
 def check_runs(options: argparse.Namespace) -> None:
@@ -95,6 +98,18 @@ def draws(text: str) -> list[int | str]:
 def one_draw(text: str) -> int | str:
     """A draw of hyperparameters: a number, or fixed."""
     return "fixed" if text == "fixed" else natural(text.removeprefix("hp"))
+
+
+def selection(text: str) -> Selection:
+    """What runs are selected by: a policy, or a policy and a metric with a slash between them."""
+    from tsdg.study.selection import JUDGES, NAMES, POLICIES, Selection
+
+    if text not in NAMES:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no selection{nearest(text, NAMES)}; there are {', '.join(POLICIES)}, each by "
+            f"accuracy or, with a slash, by {', '.join(JUDGES[1:])}, e.g. {NAMES[1]}"
+        )
+    return Selection.of(text)
 
 
 class progress_bar:  # noqa: N801 - used as a function

@@ -10,7 +10,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tsdg.commands.arguments import DATA, PARAMS, RUNS, Commands, check_runs, command, load_study
+from tsdg.commands.arguments import (
+    DATA,
+    PARAMS,
+    RUNS,
+    Commands,
+    check_runs,
+    command,
+    load_study,
+    selection,
+)
 from tsdg.errors import InputError, check_known, nearest
 
 if TYPE_CHECKING:
@@ -28,6 +37,7 @@ def add(commands: Commands) -> None:
         commands, "select", _select, "choose the runs that a table shows, from records", study=True
     )
     select.add_argument("table", help="table in params.yaml")
+    _add_selection(select)
     select.add_argument("--runs", type=Path, default=RUNS, help="folder of records")
     select.add_argument("--data", type=Path, default=DATA, help="folder of prepared data sets")
     select.add_argument(
@@ -40,6 +50,7 @@ def add(commands: Commands) -> None:
         commands, "table", _table, "csv, LaTeX and comparison of a table's selected runs", study=True
     )
     table.add_argument("table", help="table in params.yaml")
+    _add_selection(table)
     table.add_argument(
         "--selected", type=Path, help="default: what `tsdg select` has written last for the table"
     )
@@ -54,6 +65,7 @@ def add(commands: Commands) -> None:
         study=True,
     )
     figure.add_argument("figure", help="a table, or a name under `figures`, in params.yaml")
+    _add_selection(figure)
     figure.add_argument(
         "--selected",
         type=Path,
@@ -71,6 +83,7 @@ def add(commands: Commands) -> None:
         "rank methods over the targets of several tables: table, tests, critical-difference diagram",
         study=True,
     )
+    _add_selection(ranking)
     ranking.add_argument(
         "--selected",
         type=Path,
@@ -83,6 +96,7 @@ def add(commands: Commands) -> None:
     claims = command(
         commands, "claims", _claims, "check what `claims` in params.yaml states, by numbers", study=True
     )
+    _add_selection(claims)
     claims.add_argument(
         "--selected",
         type=Path,
@@ -119,6 +133,24 @@ def add(commands: Commands) -> None:
     show.add_argument("csv", type=Path, help="the table's csv, e.g. results/tables/bearings.csv")
 
 
+def _add_selection(sub: argparse.ArgumentParser) -> None:
+    """Add the option that shows other runs than a table's own, in a place of their own."""
+    sub.add_argument(
+        "--selection",
+        type=selection,
+        metavar="POLICY",
+        help="what all runs are selected by, whatever params.yaml says: source-validation, worst-source, "
+        f"leave-one-source-out or oracle; below {RESULTS / 'selection'}",
+    )
+
+
+def _of_policy(options: argparse.Namespace, place: Path) -> Path:
+    """A place of what is made of a table's own runs, or the like for those of --selection."""
+    if getattr(options, "selection", None) is None:
+        return place
+    return RESULTS / "selection" / options.selection.name / place.relative_to(RESULTS)
+
+
 def _add_out(sub: argparse.ArgumentParser, place: Path, what: str = "folder") -> None:
     """Add the option of where to write, which `_place` reads."""
     partial = PARTIAL / place.relative_to(RESULTS)
@@ -127,11 +159,15 @@ def _add_out(sub: argparse.ArgumentParser, place: Path, what: str = "folder") ->
 
 @contextmanager
 def _place(
-    out: Path | None, place: Path, selected: Iterable[pd.DataFrame], remark: str = ""
+    options: argparse.Namespace,
+    place: Path,
+    selected: Iterable[pd.DataFrame],
+    remark: str = "",
 ) -> Iterator[Path]:
     """Where to write what is made of selected runs: with gaps, never where the workflow makes the whole."""
     from tsdg.results.selected import gaps
 
+    out, place = options.out, _of_policy(options, place)
     missing = sum(map(gaps, selected))
     if not missing:
         yield out or place
@@ -151,6 +187,7 @@ def _select(options: argparse.Namespace) -> None:
     from tsdg.runs.current import CurrentRecords
     from tsdg.study import folds, settings
     from tsdg.study.run import run_path
+    from tsdg.study.selection import LEFT_OUT
 
     study = load_study(options)
     check_runs(options)
@@ -160,20 +197,26 @@ def _select(options: argparse.Namespace) -> None:
         runs,
         options.runs,
         folds=folds.of_table(study, options.table),
+        selection=study.selection(options.table),
         checkpoint=study.checkpoint,
         current=current.current,
         one_for_all=not study.anew,
         settings=settings.of_table(study, options.table),
         untaught=untaught.of_table(study, options.table, options.data),
     )
-    remark = f" in {options.runs} (`tsdg status {options.table}{_of_study(options)}` says more)"
+    same = _of_study(options)
+    if options.selection and options.selection.policy == LEFT_OUT:
+        same += f" --set tables.{options.table}.selection={options.selection.name}"
+    remark = f" in {options.runs} (`tsdg status {options.table}{same}` says more)"
     old = [run_path(run) for run in runs if current.outdated(run)] if gaps(selected) else []
     if old:
         remark += f", {len(old)} have an outdated one: delete {options.runs / old[0]}" + " ..." * (
             len(old) > 1
         )
-    with _place(options.out and options.out.parent, SELECTED, [selected], remark) as folder:
-        out = folder / (options.out.name if options.out else f"{options.table}.csv")
+    name = options.out.name if options.out else f"{options.table}.csv"
+    options.out = options.out and options.out.parent
+    with _place(options, SELECTED, [selected], remark) as folder:
+        out = folder / name
         write_csv(selected, out)
         print(out)
 
@@ -190,8 +233,8 @@ def _table(options: argparse.Namespace) -> None:
 
     study = load_study(options)
     layout = study.layout(options.table)
-    selected = _runs(options, study, options.table, options.selected or _latest(options.table))
-    with _place(options.out, TABLES, [selected]) as out:
+    selected = _runs(options, study, options.table, options.selected or _latest(options, options.table))
+    with _place(options, TABLES, [selected]) as out:
         print(*render(options.table, selected, layout, out, options.runs), sep="\n")
 
 
@@ -200,17 +243,17 @@ def _figure(options: argparse.Namespace) -> None:
 
     study, name = load_study(options), options.figure
     if name in study.figures:
-        files = _files(options.selected, study.figures[name]["tables"])
+        files = _files(options, options.selected, study.figures[name]["tables"])
         figure = study.figure(name, [path.stem for path in files])
         selected, draw = _joined(options, study, files), figures.DRAW[figure.kind]
-        with _place(options.out, FIGURES, [selected]) as out:
+        with _place(options, FIGURES, [selected]) as out:
             made = draw(selected, figure.layout, options.runs, out, name, **figure.options)
     elif name in study.tables:
-        files = _files(options.selected, [name])
+        files = _files(options, options.selected, [name])
         if len(files) > 1:
             raise InputError(f"{name}: the figure of a table is drawn of one file of selected runs")
         selected = _runs(options, study, name, files[0])
-        with _place(options.out, FIGURES, [selected]) as out:
+        with _place(options, FIGURES, [selected]) as out:
             made = figures.accuracy_by_target(selected, study.layout(name), out, name)
     else:
         known = dict.fromkeys([*study.tables, *study.figures])
@@ -224,17 +267,19 @@ def _ranking(options: argparse.Namespace) -> None:
     from tsdg.results import ranking
     from tsdg.results.figures.critical_difference import critical_difference
     from tsdg.study.metric import METRICS
+    from tsdg.study.references import check_results
 
     study = load_study(options)
-    files = _files(options.selected, study.params.get("ranking", {}).get("tables", []))
+    files = _files(options, options.selected, study.params.get("ranking", {}).get("tables", []))
     tables = study.ranking([path.stem for path in files])
+    check_results(study, [path.stem for path in files])
     layout, selected = tables.layout, _joined(options, study, files)
     metric = METRICS[layout.panels[0].metrics[0]]  # of all, more is better or less
     ranked = ranking.rank(ranking.block_values(selected, layout), higher_is_better=metric.higher_is_better)
     text = ranking.describe(
         ranked, selected, layout, without=tables.without, dropped=tables.dropped, apart=tables.apart
     )
-    with _place(options.out, RESULTS, [selected]) as out:
+    with _place(options, RESULTS, [selected]) as out:
         print(*ranking.render(ranked, layout, text, out / "tables"), sep="\n")
         print(*critical_difference(ranked, layout, text, out / "figures"), sep="\n")
 
@@ -242,6 +287,7 @@ def _ranking(options: argparse.Namespace) -> None:
 def _claims(options: argparse.Namespace) -> None:
     from tsdg.data import toy
     from tsdg.results import claims
+    from tsdg.study.references import check_results
     from tsdg.toy import tables as toy_tables
 
     study = load_study(options)
@@ -250,10 +296,11 @@ def _claims(options: argparse.Namespace) -> None:
     tables = list(dict.fromkeys(claim.table for claim in study.claims))
     files = options.selected
     if files is None:
-        files = [path for path in _files(None, tables) if path.exists()]
-    given = {path.stem: path for path in _files(files, [])}
+        files = [path for path in _files(options, None, tables) if path.exists()]
+    given = {path.stem: path for path in _files(options, files, [])}
     for name, path in given.items():
         check_known(name, [table for table in tables if table != toy.NAME], "table of a claim", str(path))
+    check_results(study, list(given))
     runs = {table: _runs(options, study, table, given[table]) for table in tables if table in given}
     found = {}
     for table in tables:
@@ -261,21 +308,22 @@ def _claims(options: argparse.Namespace) -> None:
             found[table] = toy_tables.evidence(study, options.runs)
         else:
             found[table] = claims.evidence(study, table, runs.get(table), options.runs)
-    with _place(options.out, TABLES, runs.values()) as out:
+    with _place(options, TABLES, runs.values()) as out:
         print(*claims.render(*claims.check(study, found), out), sep="\n")
 
 
-def _files(given: list[Path] | None, tables: Iterable[str]) -> list[Path]:
+def _files(options: argparse.Namespace, given: list[Path] | None, tables: Iterable[str]) -> list[Path]:
     """Files of selected runs: those given, or the latest of each table."""
     names = [path.stem for path in given or []]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise InputError(f"--selected: the file of table {twice} is given twice; give each once")
-    return given or [_latest(table) for table in tables]
+    return given or [_latest(options, table) for table in tables]
 
 
-def _latest(table: str) -> Path:
+def _latest(options: argparse.Namespace, table: str) -> Path:
     """The file of a table's selected runs, or of those that there are, whichever is newer."""
-    whole, partial = (root / f"{table}.csv" for root in (SELECTED, PARTIAL / "selected"))
+    folder = _of_policy(options, SELECTED)
+    whole, partial = (root / f"{table}.csv" for root in (folder, PARTIAL / folder.relative_to(RESULTS)))
     with suppress(FileNotFoundError):
         if partial.stat().st_mtime_ns > (whole.stat().st_mtime_ns if whole.exists() else 0):
             return partial
@@ -287,8 +335,10 @@ def _runs(options: argparse.Namespace, study: Study, table: str, path: Path) -> 
     from tsdg.results.selected import read_selected
     from tsdg.study import settings
 
-    place = "" if path == _latest(table) else f" --out {shlex.quote(str(path))}"
-    select = f"tsdg select {table}{_of_study(options)}{place}"
+    place = "" if path == _latest(options, table) else f" --out {shlex.quote(str(path))}"
+    chosen = getattr(options, "selection", None)
+    policy = f" --selection {chosen.name}" if chosen else ""
+    select = f"tsdg select {table}{_of_study(options)}{policy}{place}"
     return read_selected(path, table, study.layout(table), settings.of_table(study, table), select)
 
 
@@ -322,12 +372,13 @@ def _summary(options: argparse.Namespace) -> None:
     from tsdg.results.averages import averages, write
 
     study = load_study(options)
-    layouts = {table: study.layout(table) for table in options.tables}
+    tables = [table for table in options.tables if study.selection(table).is_result]
+    layouts = {table: study.layout(table) for table in tables}
     folder = options.selected
-    files = {table: folder / f"{table}.csv" if folder else _latest(table) for table in layouts}
+    files = {table: folder / f"{table}.csv" if folder else _latest(options, table) for table in layouts}
     selected = {table: _runs(options, study, table, files[table]) for table in layouts}
     rows = {table: averages(selected[table], layout) for table, layout in layouts.items()}
-    with _place(options.out, RESULTS, selected.values()) as out:
+    with _place(options, RESULTS, selected.values()) as out:
         print(*write(rows, out), sep="\n")
 
 

@@ -7,9 +7,10 @@ from typing import Any
 import pandas as pd
 
 from tsdg.results.numbers import is_partial, summarise
-from tsdg.study.layout import AVERAGE, LEFT_OUT, PAPER_PROTOCOL, Layout, Protocol
+from tsdg.study.layout import AVERAGE, PAPER_PROTOCOL, Layout, Protocol
 from tsdg.study.levels import Level
 from tsdg.study.metric import METRICS
+from tsdg.study.selection import DEFAULT, LEFT_OUT, VALIDATED
 from tsdg.study.targets import REST
 
 FEW = 50  # windows of a target, below which a caption gives their number
@@ -28,11 +29,7 @@ def notes(selected: pd.DataFrame, layout: Layout) -> list[str]:
     """A sentence or two on each of protocol, data and gaps."""
     titles = layout.titles
     rows = selected[selected["variant"].isin(layout.rows) & selected["dataset"].isin(titles)]
-    found = [_protocol(layout)]
-    if layout.selection == LEFT_OUT and _searched(layout) and layout.protocol.searched > 1:
-        found.append(
-            "Hyperparameters by what trainings without one group of the sources reach on it, each in turn."
-        )
+    found = [_protocol(layout), *_selection(layout)]
     if layout.baselines:
         names = ", ".join(layout.labels[row] for row in layout.baselines)
         found.insert(0, f"No networks, and not the paper's: {names}.")
@@ -56,6 +53,33 @@ def notes(selected: pd.DataFrame, layout: Layout) -> list[str]:
         )
         found.append(f"Few windows to test on: {listing}.")
     return found + _untaught(rows, titles) + _gaps(summarise(selected, layout), layout)
+
+
+def _selection(layout: Layout) -> list[str]:
+    """By what runs are selected, where it is not the mean accuracy of validation on sources."""
+    drawn, best = _searched(layout) and layout.protocol.searched > 1, layout.protocol.checkpoint == "best"
+    found: dict[str, list[str]] = {}
+    for panel in layout.panels:
+        selection = panel.selection
+        by_checkpoint = best and selection.is_result
+        chosen = " and ".join(["hyperparameters"] * drawn + ["checkpoint"] * by_checkpoint)
+        sentence = f"{chosen.capitalize()} by {selection.words}."
+        if selection.policy == LEFT_OUT and by_checkpoint:
+            sentence = f"Hyperparameters by {selection.words}." * drawn
+        if not selection.is_result:
+            chosen = chosen or "what there is to select, here nothing,"
+            sentence = (
+                f"Oracle, no result: {chosen} by {selection.words}, "
+                f"which nobody has of a new domain{'; the last checkpoint' * best}. Nothing is marked best."
+            )
+        elif selection == DEFAULT or not chosen:
+            sentence = ""
+        found.setdefault(sentence, []).append(panel.title)
+    return [
+        f"{', '.join(titles)}: {sentence}" if len(found) > 1 else sentence
+        for sentence, titles in found.items()
+        if sentence
+    ]
 
 
 def _untaught(rows: pd.DataFrame, titles: Mapping[str, str]) -> list[str]:
@@ -126,9 +150,14 @@ def _protocol(layout: Layout) -> str:
         settled.append("what is no network")
     if settled and used.searched:
         without += f"; nothing to search for {', '.join(settled)}"
+    amounts = _amounts(used)
+    if used.checkpoint == "best" and any(
+        panel.selection.policy in (VALIDATED, LEFT_OUT) for panel in layout.panels
+    ):
+        amounts += ", the checkpoint with the best source validation"
     if reduced:
-        return f"Reduced protocol {used.name}: {_amounts(used)}{without} (the paper: {_amounts(papers)})."
-    return f"Protocol {used.name}: {_amounts(used)}{without}."
+        return f"Reduced protocol {used.name}: {amounts}{without} (the paper: {_amounts(papers)})."
+    return f"Protocol {used.name}: {amounts}{without}."
 
 
 def _amounts(protocol: Protocol) -> str:
@@ -138,7 +167,6 @@ def _amounts(protocol: Protocol) -> str:
         f"{'fixed hyperparameters' if draws == 'fixed' else _plural(draws, 'hyperparameter draw')}"
         f"{' of each, with seeds of their own, the first being the published values' * protocol.anew}, "
         f"{_plural(protocol.iterations, 'iteration')}"
-        f"{', the checkpoint with the best source validation' * (protocol.checkpoint == 'best')}"
     )
 
 

@@ -59,10 +59,11 @@ def summarise(selected: pd.DataFrame, layout: Layout) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row for each data set, variant, target (and "Average") and metric: ``label``, ``unit``; ``mean``,
-        ``std`` and ``n`` (seeds, of the ``seeds`` expected) by each seed's own draw; ``shared_mean``,
-        ``shared_std``, ``shared_n`` by one draw for all seeds; ``given``, what the new domain gives to the
-        row; ``rank`` (1 best, 2 second, else empty) among the rows that it gives as much;
+        A row for each data set, variant, target (and "Average") and metric: ``label``, ``unit``,
+        ``selection``; ``mean``, ``std`` and ``n`` (seeds, of the ``seeds`` expected) by each seed's own draw;
+        ``shared_mean``, ``shared_std``, ``shared_n`` by one draw for all seeds; ``given``, what the new
+        domain gives to the row; ``rank`` (1 best, 2 second, else empty) among the rows that it gives as much,
+        but of those that the oracle has selected;
         ``missing``, ``diverged``, ``undefined``: the seeds concerned, in words. An average over targets of
         which one has no value is empty.
     """
@@ -79,6 +80,7 @@ def summarise(selected: pd.DataFrame, layout: Layout) -> pd.DataFrame:
             "target": target,
             "metric": metric,
             "unit": METRICS[metric].unit,
+            "selection": panel.selection.name,
             "seeds": len(seeds),
             **cell,
         }
@@ -87,7 +89,9 @@ def summarise(selected: pd.DataFrame, layout: Layout) -> pd.DataFrame:
         for variant in layout.ordered
         for target, cell in _cells(runs, seeds, panel, variant, metric)
     )
-    table.insert(list(table.columns).index(GAPS[0]), "rank", _ranks(table))
+    results = {panel.dataset: panel.selection.is_result for panel in layout.panels}
+    ranks = _ranks(table).where(table["dataset"].map(results))
+    table.insert(list(table.columns).index(GAPS[0]), "rank", ranks)
     return table
 
 

@@ -41,8 +41,9 @@ def tabular(table: pd.DataFrame, layout: Layout, style: PaperStyle) -> Tabular:
         keys = [(c.panel.dataset, variant, c.target, c.metric) for c in columns]
         return [printed(cells[key], ranks.get(key)) for key in keys]
 
+    legend = LEGENDS[style.mark] if ranks else ""
     if style.matrix:
-        return _matrix({variant: numbers(variant) for variant in layout.rows}, columns, style)
+        return _matrix({variant: numbers(variant) for variant in layout.rows}, columns, style, legend)
     lines = [r"\toprule", *_heads(columns, layout, style)]
     for rule, title, names in groups:
         lines.append(rule)
@@ -54,7 +55,7 @@ def tabular(table: pd.DataFrame, layout: Layout, style: PaperStyle) -> Tabular:
     shape = "l" * len(style.heads or "-") + "".join(
         "r" if column.target == AVERAGE or columns[0].target == AVERAGE else "c" for column in columns
     )
-    return Tabular(shape, [*lines, r"\bottomrule"], LEGENDS[style.mark])
+    return Tabular(shape, [*lines, r"\bottomrule"], legend)
 
 
 def _columns(layout: Layout, style: PaperStyle) -> list[Column]:
@@ -91,6 +92,8 @@ def _ranks(
     every = [variant for _, _, names in groups for variant in names]
     parts = [list(names) for _, _, names in groups] if style.mark == "groups" else [every]
     for column, variants in product(columns, parts):
+        if not column.panel.selection.is_result:
+            continue
         if style.mark == "none" or (style.mark == "averages" and column.target != AVERAGE):
             continue
         metric = METRICS[column.metric]
@@ -133,7 +136,9 @@ def _heads(columns: Sequence[Column], layout: Layout, style: PaperStyle) -> list
     return lines[:-1]
 
 
-def _matrix(numbers: dict[str, list[str]], columns: Sequence[Column], style: PaperStyle) -> Tabular:
+def _matrix(
+    numbers: dict[str, list[str]], columns: Sequence[Column], style: PaperStyle, legend: str
+) -> Tabular:
     """The first head's cells down, the other two's across; N/A where there is no row."""
     [column] = columns
     down, groups, within = (list(dict.fromkeys(values)) for values in zip(*style.cells.values(), strict=True))
@@ -153,9 +158,7 @@ def _matrix(numbers: dict[str, list[str]], columns: Sequence[Column], style: Pap
         r"\bottomrule",
     ]
     heading = f"Averages of {METRICS[column.metric].heading}."
-    return Tabular(
-        "l" + "c" * (len(groups) * len(within)), lines, f"{heading} {LEGENDS[style.mark]}".rstrip()
-    )
+    return Tabular("l" + "c" * (len(groups) * len(within)), lines, f"{heading} {legend}".rstrip())
 
 
 def _arrow(metric: str) -> str:

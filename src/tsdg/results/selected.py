@@ -20,7 +20,7 @@ TYPES = {
     "seed": "int64",
     "draw": "str",
     "iteration": "Int64",
-    "validation_accuracy": "float64",
+    "validation": "float64",
     **dict.fromkeys(METRICS, "float64"),
     "windows": "Int64",
     "status": "str",
@@ -31,14 +31,14 @@ TYPES = {
     "simulated": "boolean",
     "untaught": "str",
     "settings": "str",
+    "selection": "str",
     "record": "str",
 }
 COLUMNS = tuple(TYPES)
 _RANGES = {
     **{name: (0, 1) for name, metric in METRICS.items() if metric.unit == "%"},
-    "validation_accuracy": (0, 1),
     "brier": (0, 2),
-    **dict.fromkeys(("nll", "iteration", "windows", "seed"), (0, math.inf)),
+    **dict.fromkeys(("validation", "nll", "iteration", "windows", "seed"), (0, math.inf)),
     **dict.fromkeys(("draws_found", "draws_expected", "draws_diverged"), (0, math.inf)),
 }
 _ROUNDING = 1e-6
@@ -86,7 +86,7 @@ def read_csv(path: str | Path) -> pd.DataFrame:
     if (selected["status"].eq("finished") & selected["accuracy"].isna()).any():
         raise InputError(f"{path}: a finished run has no accuracy. {remedy}")
     without = selected[selected["status"] != "finished"]
-    measured = without[["iteration", "validation_accuracy", *METRICS, "windows"]].notna().any(axis=1)
+    measured = without[["iteration", "validation", *METRICS, "windows"]].notna().any(axis=1)
     if measured.any():
         status = without["status"][measured].iloc[0]
         raise InputError(f"{path}: a run has numbers, but its status is {status}. {remedy}")

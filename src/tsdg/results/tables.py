@@ -89,7 +89,8 @@ def _latex(name: str, table: pd.DataFrame, text: str, layout: Layout) -> str:
                     printed = [_cell(cells[c.panel.dataset, variant, c.target, c.metric]) for c in columns]
                     lines.append(row([escape(layout.labels[variant]), *printed]))
     lines.append(r"\bottomrule")
-    return document(name, f"{text} {LEGEND}", f"l{'r' * len(blocks[0])}", lines)
+    legend = LEGEND if table["rank"].notna().any() else ""
+    return document(name, f"{text} {legend}".rstrip(), f"l{'r' * len(blocks[0])}", lines)
 
 
 def _blocks(layout: Layout) -> list[list[Column]]:

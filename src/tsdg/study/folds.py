@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tsdg.errors import InputError
 from tsdg.study import targets
-from tsdg.study.layout import LEFT_OUT, Panel
+from tsdg.study.layout import Panel
 from tsdg.study.run import Run
+from tsdg.study.selection import LEFT_OUT
 
 if TYPE_CHECKING:
     from tsdg.study.study import Study
@@ -40,7 +41,7 @@ Folds = Mapping[Run, Sequence[Fold]]
 
 def of_table(study: Study, table: str) -> dict[Run, list[Fold]]:
     """The folds of each run of a table; none for a table of another selection, and where one draw is all."""
-    if study.selection(table) != LEFT_OUT:
+    if study.selection(table).policy != LEFT_OUT:
         return {}
     rows = [row for row in study.table(table)["rows"] if len(study.draws(row)) > 1]
     found = {}
@@ -54,7 +55,7 @@ def of_table(study: Study, table: str) -> dict[Run, list[Fold]]:
 
 def held_out(study: Study, table: str, panel: Panel) -> list[str]:
     """All targets that a panel of a table trains: its own, then those of folds."""
-    if study.selection(table) != LEFT_OUT:
+    if study.selection(table).policy != LEFT_OUT:
         return list(panel.targets)
     judging = [name for of_target in of_panel(study, panel).values() for name, _ in of_target]
     return list(dict.fromkeys([*panel.targets, *judging]))

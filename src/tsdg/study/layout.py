@@ -10,8 +10,8 @@ from tsdg.errors import InputError
 from tsdg.study.levels import Level
 from tsdg.study.metric import METRICS
 from tsdg.study.paper_style import PaperStyle
+from tsdg.study.selection import DEFAULT, Selection
 
-VALIDATED, LEFT_OUT = "source-validation", "leave-one-source-out"  # how hyperparameters are selected
 AVERAGE = "Average"  # the mean over targets, where a target's name stands
 
 
@@ -64,6 +64,8 @@ class Panel:
         The domains of each of the targets that is a group.
     legend : tuple of str
         What the domains are, e.g. ``A: drive end, load 0``, where targets are named by them.
+    selection : Selection
+        What its runs are selected by.
     """
 
     dataset: str
@@ -74,6 +76,7 @@ class Panel:
     paper: str | None = None
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
     legend: tuple[str, ...] = ()
+    selection: Selection = DEFAULT
 
     @property
     def leading(self) -> str:
@@ -117,8 +120,6 @@ class Layout:
         Those of the rows with nothing to search, under no protocol.
     style : PaperStyle, optional
         How the paper prints it, where it is to be printed so.
-    selection : {"source-validation", "leave-one-source-out"}
-        What hyperparameters are selected by.
     levels : mapping
         What the new domain gives to each row, where that is not nothing.
 
@@ -138,7 +139,6 @@ class Layout:
     arrange: Literal["beneath", "beside"] = "beneath"
     settled: tuple[str, ...] = ()
     style: PaperStyle | None = None
-    selection: str = VALIDATED
     levels: Mapping[str, Level] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -248,7 +248,6 @@ def joined(
         ours=tuple(row for row in chosen if row in ours),
         settled=tuple(row for row in chosen if any(row in layout.settled for layout in layouts)),
         levels={row: layout.levels[row] for layout in layouts for row in chosen if row in layout.levels},
-        selection=LEFT_OUT if all(layout.selection == LEFT_OUT for layout in layouts) else VALIDATED,
     )
     return replace(whole, rows=tuple(whole.ordered))
 

@@ -28,6 +28,11 @@ class Metric:
         """Label and unit."""
         return f"{self.label} ({self.unit})" if self.unit else self.label
 
+    @property
+    def in_words(self) -> str:
+        """The label inside of a sentence."""
+        return self.label if self.label[1:2].isupper() else self.label[0].lower() + self.label[1:]
+
     def printed(self, value: float) -> str:
         """A value, already in `unit`, as tables print it."""
         return f"{value:.{self.decimals}f}"

@@ -16,7 +16,7 @@ import yaml
 
 from tsdg.data.kinds import KINDS
 from tsdg.errors import InputError, nearest
-from tsdg.study import backbones, figure_kinds
+from tsdg.study import backbones, figure_kinds, selection
 from tsdg.study.metric import METRICS
 
 Tree = dict[str, Any]  # a mapping of YAML
@@ -95,11 +95,16 @@ def resolved(params: Mapping[str, Any], overrides: Iterable[str] = ()) -> Tree:
 def schema() -> Tree:
     """JSON schema of `params.yaml`: the file beside this one, with what its registries add.
 
-    These are the kinds of data sets, the backbones, the metrics and the kinds of figures.
+    These are the kinds of data sets, the backbones, the metrics, what may select and the kinds of figures.
     """
     tree = yaml.safe_load((files("tsdg.study") / "params.schema.yaml").read_text(encoding="utf-8"))
-    tree["$defs"] |= {"metric": {"enum": list(METRICS)}, "figure": figure_kinds.schema()}
-    tree["$defs"] |= {"backbone": backbones.schema(), "data_backbone": backbones.schema(auto=True)}
+    tree["$defs"] |= {
+        "metric": {"enum": list(METRICS)},
+        "selection": {"enum": selection.NAMES},
+        "figure": figure_kinds.schema(),
+        "backbone": backbones.schema(),
+        "data_backbone": backbones.schema(auto=True),
+    }
     recorded = tree["$defs"]["recorded"]
     recorded["properties"]["kind"] = {"enum": list(KINDS)}
     recorded["allOf"] = [

@@ -16,10 +16,11 @@ from tsdg.methods import estimators
 from tsdg.methods.search import Distribution
 from tsdg.study import clusters, config, folds, levels, targets
 from tsdg.study.figure_kinds import FIGURE_KINDS
-from tsdg.study.layout import AVERAGE, LEFT_OUT, common_rows, joined
+from tsdg.study.layout import AVERAGE, common_rows, joined
 from tsdg.study.metric import METRICS
 from tsdg.study.names import TAKEN
 from tsdg.study.params import Tree
+from tsdg.study.selection import LEFT_OUT
 
 if TYPE_CHECKING:
     from tsdg.study.study import Study
@@ -157,7 +158,7 @@ def _table(study: Study, name: str) -> None:
             _paper(study, f"{place}.paper", panel["dataset"], panel["paper"])
         for row in entry["rows"]:
             _check_batch(row, study.config(panel["dataset"], row))
-    if study.selection(name) == LEFT_OUT:
+    if study.selection(name).policy == LEFT_OUT:
         with _at(f"{where}.selection"):
             _folds(study, name)
     with _at(where):
@@ -298,6 +299,7 @@ def _claim(study: Study, name: str) -> None:
         if entry["table"] == toy.NAME:
             claim.check_toy(list(study.toy["variants"]), [*toy.SOURCES, toy.TARGET])
             return
+        check_results(study, [entry["table"]])
         layout = study.layout(entry["table"])
         domains = {panel.dataset: study.dataset(panel.dataset)["domains"] for panel in layout.panels}
         fields = {dataset: list(dict.fromkeys(f for about in d.values() for f in about))
@@ -306,6 +308,15 @@ def _claim(study: Study, name: str) -> None:
         if not claim.across_levels:
             for pair in claim.pairs:
                 _one_level(study, "rows", filter(None, pair))
+
+
+def check_results(study: Study, tables: Sequence[str]) -> None:
+    """Raise `InputError` if a table is selected by the oracle: its numbers are shown, and no more."""
+    if chosen := [table for table in tables if not study.selection(table).is_result]:
+        raise InputError(
+            f"table {chosen[0]} is selected by the oracle, which looks at the target: such numbers are no "
+            "results and are neither ranked nor claimed; leave the table out, or its `selection`"
+        )
 
 
 def _ranking(study: Study, tables: Sequence[str], metric: str | dict[str, str]) -> None:
@@ -324,6 +335,8 @@ def _ranking(study: Study, tables: Sequence[str], metric: str | dict[str, str]) 
             f"ranking.tables: {rows[0] if rows else 'no row'} alone is a row of all, of those to which the "
             f"new domain gives {given}; a ranking takes two or more"
         )
+    with _at("ranking.tables"):
+        check_results(study, tables)
     seen: dict[str, str] = {}
     for dataset in (panel.dataset for name in tables for panel in study.panels(name)):
         other = seen.setdefault(study.prepared(dataset), dataset)

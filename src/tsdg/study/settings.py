@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from tsdg.data.kinds import KINDS
 from tsdg.study import folds
-from tsdg.study.layout import LEFT_OUT, Panel
+from tsdg.study.layout import Panel
+from tsdg.study.selection import LEFT_OUT, VALIDATED
 
 if TYPE_CHECKING:
     from tsdg.study.study import Study
@@ -29,8 +30,14 @@ def of_table(study: Study, table: str) -> dict[tuple[str, str], str]:
 
 
 def _judged(study: Study, table: str, panel: Panel) -> dict[str, Any]:
-    """What hyperparameters are judged by, where it is not validation on sources."""
-    return {"folds": folds.of_panel(study, panel)} if study.selection(table) == LEFT_OUT else {}
+    """What hyperparameters are judged by, where it is not the mean accuracy of validation on sources."""
+    selection = study.selection(table)
+    found: dict[str, Any] = {}
+    if selection.policy == LEFT_OUT:
+        found["folds"] = folds.of_panel(study, panel)
+    if selection.name not in (VALIDATED, LEFT_OUT):
+        found["selection"] = selection.name
+    return found
 
 
 def _of(study: Study, dataset: str, variant: str, judged: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ valid: an unknown key or value is an error that names its place and the nearest 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -26,11 +27,12 @@ from tsdg.methods.search import Distribution, draw
 from tsdg.study import clusters, config, folds, levels, references, targets
 from tsdg.study.claims import Claim
 from tsdg.study.figure_kinds import FIGURE_KINDS
-from tsdg.study.layout import PAPER_PROTOCOL, VALIDATED, Layout, Panel, Protocol, common_rows, joined
+from tsdg.study.layout import PAPER_PROTOCOL, Layout, Panel, Protocol, common_rows, joined
 from tsdg.study.names import DATA_TABLES, TOY_TABLES
 from tsdg.study.paper_style import PaperStyle
 from tsdg.study.params import Tree, read, resolved
 from tsdg.study.run import Run
+from tsdg.study.selection import VALIDATED, Selection
 from tsdg.study.targets import Target
 
 
@@ -87,6 +89,7 @@ class Study:
 
     def __init__(self, params: Mapping[str, Any], overrides: Iterable[str] = ()):
         self.params = resolved(params, overrides)
+        self._selection: Selection | None = None
         methods.use_plugins(self.params.get("plugins", []))
         references.check(self)
 
@@ -307,9 +310,15 @@ class Study:
         rows = self.table(table)["rows"]
         return [run for panel in self.panels(table) for run in self.runs(panel.dataset, rows, panel.targets)]
 
-    def selection(self, table: str) -> str:
-        """What a table's hyperparameters are selected by."""
-        return self.table(table).get("selection", VALIDATED)
+    def selection(self, table: str) -> Selection:
+        """What a table's runs are selected by."""
+        return self._selection or Selection.of(self.table(table).get("selection", VALIDATED))
+
+    def under(self, selection: Selection) -> Study:
+        """The study with all tables selected by one policy."""
+        other = copy(self)
+        other._selection = selection
+        return other
 
     @property
     def wanted(self) -> dict[str, list[Run]]:
@@ -332,6 +341,7 @@ class Study:
                 paper=panel.get("paper"),
                 groups=self.groups(panel["dataset"], names),
                 legend=tuple(targets.legend(self.dataset(panel["dataset"])["domains"], names)),
+                selection=self.selection(table),
             )
             for panel in entry.get("panels", [entry])
             for names in [self.targets(panel)]
@@ -360,7 +370,6 @@ class Study:
             arrange=entry.get("arrange", "beneath"),
             settled=tuple(row for row in entry["rows"] if not self.search(row)),
             style=PaperStyle.of(entry) if entry.get("layout") == "paper" else None,
-            selection=self.selection(table),
             levels=self._levels(entry["rows"]),
         )
 
