@@ -15,12 +15,13 @@ import tiny_study
 from synthetic_records import make_record
 from tiny_study import PARAMS
 from tsdg.bundle.draws import selected_draw
-from tsdg.bundle.export import export, fit_temperature
+from tsdg.bundle.export import export
 from tsdg.bundle.model import Bundle, Model, write_onnx
 from tsdg.bundle.predict import predict
 from tsdg.commands.main import main
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
+from tsdg.learning.calibration import fit_temperature
 from tsdg.learning.inputs import Windows
 from tsdg.learning.network_inputs import INPUTS
 from tsdg.learning.networks import build

@@ -104,11 +104,19 @@ RECIPE = Recipe({"protocol": "x", "iterations": 3, "split": "random"}, {"lambda"
         ({"data": "other"}, "it was trained on other data"),
         ({"code": "other"}, "it was trained by other code"),
         ({"config": RECIPE.config | {"protocol": "renamed"}}, None),
+        ({"config": RECIPE.config | {"average": {"from": 0.2}, "keep": "probabilities"}}, None),
         ({}, None),
     ],
 )
 def test_how_a_record_differs(changed, words):
     assert RECIPE.difference(replace(RECIPE, **changed)) == words
+
+
+def test_a_record_without_what_is_asked_for_beside_is_outdated():
+    averaged = replace(RECIPE, config=RECIPE.config | {"average": {"from": 0.2}})
+    assert averaged.difference(RECIPE) == "the record has no config.average"
+    later = replace(RECIPE, config=RECIPE.config | {"average": {"from": 0.5}})
+    assert averaged.difference(later) == "config.average.from was 0.5 and is 0.2"
 
 
 def test_data_that_are_not_prepared_are_not_compared():

@@ -8,8 +8,10 @@ from tiny_study import write_tiny
 from tsdg.data.split import VALIDATION, split
 from tsdg.data.windows import WindowedDataset, write
 from tsdg.errors import InputError
+from tsdg.learning import metrics
 from tsdg.learning.inputs import Windows
 from tsdg.learning.sources import Sources
+from tsdg.results.kept import read_kept
 from tsdg.runs import training
 from tsdg.runs.record import typed
 from tsdg.runs.training import Progress, Trainer, choose_device, recorded, train
@@ -184,6 +186,7 @@ def test_the_targets_data_has_no_part_in_training(tiny, params, variant, tmp_pat
     assert all(torch.equal(value, same[name]) for name, value in weights.items())
     ours, changed = mine["checkpoints"][-1], theirs["checkpoints"][-1]
     assert ours["validation"] == changed["validation"]
+    assert ours["temperature"] == changed["temperature"]
     assert ours["target"] != changed["target"]
     [source], _ = packed(tiny, [run(variant, "A")], settings, hparams)
     [changed], _ = packed(other, [run(variant, "A")], settings, hparams)
@@ -431,7 +434,7 @@ def test_averaging_changes_nothing_of_the_training_and_is_judged_beside_it(tiny,
     averaged = [checkpoint.pop("averaged", None) for checkpoint in both["checkpoints"]]
     assert both["checkpoints"] == without["checkpoints"]
     assert averaged[:2] == [None, None], "the mean begins after half of the iterations"
-    assert averaged[-1].keys() == {"validation", "target"}
+    assert averaged[-1].keys() == {"temperature", "validation", "target"}
     assert averaged[-1]["target"]["nll"] != both["checkpoints"][-1]["target"]["nll"]
     seldom = record(AVERAGED)["checkpoints"][-1]
     assert seldom["averaged"] == averaged[-1], "how often is evaluated changes nothing"
@@ -479,3 +482,34 @@ def test_averaging_is_a_setting_of_a_variant_or_of_all(params):
     params["variants"]["erm"]["average"] = {"from": 1}
     with pytest.raises(InputError, match=r"variants.erm.average: .*share of the iterations"):
         Study(params)
+
+
+@pytest.mark.parametrize("average", [{}, AVERAGED])
+def test_probabilities_are_kept_of_what_may_be_reported_and_give_its_metrics(tiny, params, average):
+    settings = config(params, "erm", evaluate_every=1, learning_rate=0.02) | average
+    [lean] = train(tiny, [run("erm")], settings, [{}])
+    [record] = train(tiny, [run("erm")], settings | {"keep": "probabilities"}, [{}])
+    read = typed(plain(record))
+    ours, theirs = record["checkpoints"], read.checkpoints
+    families = [(ours, theirs)]
+    if average:
+        averaged = [c["averaged"] for c in ours if "averaged" in c]
+        families.append((averaged, [c.averaged for c in theirs if c.averaged]))
+    for written, typed_ones in families:
+        best = max(written, key=training.source_accuracy)
+        for checkpoint, evaluation in zip(written, typed_ones, strict=True):
+            reported = checkpoint is best or checkpoint is written[-1]
+            assert ("probabilities" in checkpoint) == reported
+            found = read_kept(read, evaluation)
+            scores = checkpoint["validation"] | {"D": checkpoint["target"]}
+            assert found.keys() == (scores.keys() if reported else set())
+            for domain, (rows, labels, known) in found.items():
+                table = tiny.windows.iloc[rows]
+                assert (table["domain"] == domain).all()
+                assert (table["label"] == labels).all()
+                assert len(known) == scores[domain]["n"]
+                expected = {name: scores[domain][name] for name in ("accuracy", "nll", "brier")}
+                told = metrics.evaluate(known, labels)
+                assert {name: told[name] for name in expected} == pytest.approx(expected, abs=1e-3)
+            checkpoint.pop("probabilities", None)
+    assert record["checkpoints"] == lean["checkpoints"], "else they change nothing"

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.optimize
 import torch
 
 from tsdg import methods
@@ -18,6 +17,7 @@ from tsdg.bundle.model import Bundle, Model
 from tsdg.data.integrity import load_checked
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
+from tsdg.learning.calibration import fit_temperature
 from tsdg.learning.inputs import Windows
 from tsdg.methods import Method, estimators
 from tsdg.methods.plugins import blamed
@@ -27,8 +27,6 @@ from tsdg.runs.recipe import Recipe, Recipes
 from tsdg.runs.training import Progress, Result, Trainer, choose_device
 from tsdg.study.run import RECORDS
 from tsdg.study.study import Study
-
-TEMPERATURES = (0.05, 20.0)
 
 
 def export(
@@ -154,18 +152,6 @@ def _trained(
             f"{choice.draw}; choose another draw with --draw"
         )
     return trainer, result
-
-
-def fit_temperature(logits: np.ndarray, labels: np.ndarray) -> float:
-    """The T that makes softmax(logits / T) likeliest, ``(N, K)`` and ``(N,)``. Guo et al., ICML 2017."""
-
-    def loss(log_temperature: float) -> float:
-        scaled = logits / np.exp(log_temperature)
-        scaled = scaled - scaled.max(1, keepdims=True)
-        return float((np.log(np.exp(scaled).sum(1)) - scaled[np.arange(len(labels)), labels]).mean())
-
-    found = scipy.optimize.minimize_scalar(loss, bounds=tuple(np.log(TEMPERATURES)), method="bounded")
-    return float(np.exp(found.x))
 
 
 def _model(network: torch.nn.Module, windows: Windows) -> tuple[Model, bool]:

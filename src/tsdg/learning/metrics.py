@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tsdg.learning.calibration import fit_temperature, log_probabilities, tempered
+
 BINS = 15
+Scored = Mapping[str, tuple[np.ndarray, np.ndarray]]
 _SUM_TOLERANCE = 1e-4  # float32 softmax sums stray by some 1e-6, whatever type they are stored in later
 
 
@@ -156,14 +159,15 @@ def _macro_f1(counts: NDArray[np.int64]) -> float:
     return float((2 * counts.diagonal()[there] / both[there]).mean())
 
 
-def evaluate(probabilities: ArrayLike, labels: ArrayLike) -> dict[str, Any]:
+def evaluate(probabilities: ArrayLike, labels: ArrayLike, temperature: float | None = None) -> dict[str, Any]:
     """All metrics of one split, as a run record keeps them.
 
     Returns
     -------
     dict
         ``accuracy``, ``balanced_accuracy``, ``macro_f1``, ``ece``, ``nll``, ``brier``, ``auc`` (None where
-        undefined; ``auc_reason`` then says why), ``n`` (samples).
+        undefined; ``auc_reason`` then says why), ``n`` (samples); with a temperature ``ece_calibrated``, the
+        ECE of the probabilities that it gives.
     """
     area, reason = auc(probabilities, labels)
     counts = confusion(probabilities, labels)
@@ -177,10 +181,47 @@ def evaluate(probabilities: ArrayLike, labels: ArrayLike) -> dict[str, Any]:
         "auc": area,
         "n": len(np.asarray(labels)),
     }
+    if temperature is not None:
+        calibrated = tempered(np.asarray(probabilities), temperature)
+        result["ece_calibrated"] = expected_calibration_error(calibrated, labels)
     return result if reason is None else {**result, "auc_reason": reason}
 
 
-def evaluate_target(target: str, scored: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> dict[str, Any]:
+def evaluate_all(validation: Scored, target: str | None, held_out: Scored) -> dict[str, Any]:
+    """All metrics of a network, as a checkpoint of a record keeps them.
+
+    Parameters
+    ----------
+    validation : mapping
+        Probabilities ``(N, K)`` and labels ``(N,)`` of each source's validation windows.
+    target : str or None
+    held_out : mapping
+        The same of each of its domains, of which there are none without a target.
+
+    Returns
+    -------
+    dict
+        ``temperature``, which is the likeliest on all validation windows, so that no label of the target has
+        a part in it; ``validation``, what `evaluate` says of each source; with a target ``target``, see
+        `evaluate_target`.
+    """
+    probabilities, labels = _together(validation)
+    temperature = fit_temperature(log_probabilities(probabilities), labels)
+    found = {
+        "temperature": temperature,
+        "validation": {name: evaluate(*of_domain, temperature) for name, of_domain in validation.items()},
+    }
+    if target is not None:
+        found["target"] = evaluate_target(target, held_out, temperature)
+    return found
+
+
+def _together(scored: Scored) -> tuple[np.ndarray, np.ndarray]:
+    probabilities, labels = (np.concatenate(parts) for parts in zip(*scored.values(), strict=True))
+    return probabilities, labels
+
+
+def evaluate_target(target: str, scored: Scored, temperature: float | None = None) -> dict[str, Any]:
     """All metrics of a target, as a run record keeps them.
 
     Parameters
@@ -189,6 +230,8 @@ def evaluate_target(target: str, scored: Mapping[str, tuple[np.ndarray, np.ndarr
         Its name.
     scored : mapping
         Probabilities ``(N, K)`` and labels ``(N,)`` of each of its domains.
+    temperature : float, optional
+        See `evaluate`.
 
     Returns
     -------
@@ -196,11 +239,11 @@ def evaluate_target(target: str, scored: Mapping[str, tuple[np.ndarray, np.ndarr
         What `evaluate` says of all samples together, their `reliability` and `confusion`, and of a target
         that is a group of domains ``domains``: what `evaluate` says of each.
     """
-    probabilities, labels = (np.concatenate(parts) for parts in zip(*scored.values(), strict=True))
-    scores = evaluate(probabilities, labels) | {
+    probabilities, labels = _together(scored)
+    scores = evaluate(probabilities, labels, temperature) | {
         "reliability": reliability(probabilities, labels),
         "confusion": confusion(probabilities, labels).tolist(),
     }
     if list(scored) != [target]:
-        scores["domains"] = {domain: evaluate(*of_domain) for domain, of_domain in scored.items()}
+        scores["domains"] = {domain: evaluate(*of_one, temperature) for domain, of_one in scored.items()}
     return scores

@@ -243,7 +243,7 @@ def _numbers(record: Tree, until: int | None) -> dict[tuple[int, str], Any]:
     }
     for checkpoint in record["checkpoints"]:
         step = checkpoint["iteration"]
-        found |= {(step, name): value for name, value in _leaves(checkpoint)}
+        found |= {(step, name): value for name, value in _leaves(checkpoint) if "probabilities" not in name}
     for update in record.get("neighbours", []):  # of the update before which so many iterations were done
         found |= {(update["iteration"] + 1, f"neighbours.{name}"): of for name, of in update["of"].items()}
     end = record["checkpoints"][-1]["iteration"] if record["checkpoints"] else 0

@@ -20,6 +20,7 @@ from tsdg.learning.random_filter import RandomFilter
 from tsdg.learning.sources import NO_GROUPS, Groups, Sources
 from tsdg.methods.estimators import WINDOWS, Estimator
 from tsdg.runs.feature_cache import cached, in_blocks
+from tsdg.runs.probabilities import kept, kept_windows
 from tsdg.runs.training import Checkpoint, Progress, Record, Result, recorded, training_seed
 from tsdg.streams import numpy_stream
 from tsdg.study.run import Run
@@ -135,21 +136,19 @@ class Fitting:
         return Result(
             sources=self.sources.names, checkpoints=[checkpoint], losses={"iteration": []},
             diverged_at=None, kept={}, seconds=seconds, at_once=1,
+            windows=kept_windows(self.sources.evaluation, self.labels) if "keep" in self.config else None,
         )  # fmt: skip
 
     def evaluate(self) -> Checkpoint:
         """Metrics on each source's validation windows and, if there is one, on the whole target."""
-        checkpoint: Checkpoint = {"iteration": 1, "validation": {}}
-        held_out: dict[str, tuple[np.ndarray, np.ndarray]] = {}
-        for domain, rows in self.sources.evaluation.items():
-            scored = self.probabilities(domain, rows), self.labels(rows)
-            if domain in self.sources.held_out:
-                held_out[domain] = scored
-            else:
-                checkpoint["validation"][domain] = metrics.evaluate(*scored)
-        if self.sources.target is not None:
-            checkpoint["target"] = metrics.evaluate_target(self.sources.target, held_out)
-        return checkpoint
+        scored = {
+            domain: (self.probabilities(domain, rows), self.labels(rows))
+            for domain, rows in self.sources.evaluation.items()
+        }
+        held_out = {domain: scored[domain] for domain in self.sources.held_out}
+        validation = {domain: scored[domain] for domain in self.sources.names}
+        checkpoint = {"iteration": 1, **metrics.evaluate_all(validation, self.sources.target, held_out)}
+        return checkpoint | ({"probabilities": kept(scored)} if "keep" in self.config else {})
 
     def probabilities(self, domain: str, rows: np.ndarray) -> np.ndarray:
         """Class probabilities ``(N, K)`` of a domain's rows of the windows table."""

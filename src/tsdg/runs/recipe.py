@@ -23,6 +23,8 @@ from tsdg.study.run import Run, run_path
 if TYPE_CHECKING:
     from tsdg.study.study import Study
 
+BESIDE = ("average", "keep")  # settings by which a record holds more, and no other number
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -60,8 +62,15 @@ class Recipe:
         return json.dumps(self.settings, sort_keys=True)
 
     def difference(self, recorded: Recipe) -> str | None:
-        """How the recipe that a record was made by differs from this one, in words; None if it does not."""
-        if found := _difference(self.settings, recorded.settings):
+        """How the recipe that a record was made by differs from this one, in words; None if it does not.
+
+        The record may hold what is not asked for.
+        """
+        held = recorded.settings
+        for name in BESIDE:
+            if name not in self.config:
+                held["config"].pop(name, None)
+        if found := _difference(self.settings, held):
             return found
         if self.sources not in (None, recorded.sources):
             were, now = (", ".join(sources or ()) for sources in (recorded.sources, self.sources))

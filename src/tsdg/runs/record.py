@@ -62,6 +62,7 @@ class Scores(Struct, frozen=True, kw_only=True):
     balanced_accuracy: Fraction | None = None
     macro_f1: Fraction | None = None
     ece: Fraction | None = None
+    ece_calibrated: Fraction | None = None
     nll: FromZero | None = None
     brier: Brier | None = None
     auc: Fraction | None = None
@@ -136,6 +137,8 @@ class Evaluation(Struct, frozen=True, kw_only=True):
 
     validation: dict[str, Scores]
     target: TargetScores
+    temperature: FromZero | None = None
+    probabilities: dict[str, str] = {}  # see `tsdg.runs.probabilities`
 
     @property
     def source_accuracy(self) -> float:
@@ -148,6 +151,13 @@ class Checkpoint(Evaluation, frozen=True, kw_only=True):
 
     iteration: Positive
     averaged: Evaluation | None = None
+
+
+class KeptWindows(Struct, frozen=True):
+    """Windows of a domain whose probabilities are kept, see `tsdg.runs.probabilities`."""
+
+    rows: str
+    labels: str
 
 
 class Divergence(Struct, frozen=True):
@@ -192,6 +202,7 @@ class Record(Struct, frozen=True):
     stopped_at: Positive | None = None
     divergence: dict[str, Divergence] | None = None
     neighbours: list[Neighbours] = []
+    windows: dict[str, KeptWindows] = {}
 
     @property
     def recipe(self) -> Recipe:

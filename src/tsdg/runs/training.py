@@ -26,6 +26,7 @@ from tsdg.methods import Method
 from tsdg.runs.fingerprint import training_fingerprint
 from tsdg.runs.losses import LOG_EVERY, LossLog
 from tsdg.runs.machine import machine
+from tsdg.runs.probabilities import drop_superseded, kept, kept_windows
 from tsdg.runs.writing import FORMAT
 from tsdg.streams import numpy_stream, torch_stream
 from tsdg.study.run import Run, draw_name
@@ -139,8 +140,8 @@ class Result:
     ----------
     sources : list of str
     checkpoints : list of dict
-        ``iteration``, ``validation`` by source domain and, where there is a target, ``target``: see
-        `tsdg.learning.metrics.evaluate`. Where weights are averaged ``averaged`` has the same of their mean.
+        ``iteration`` and what `tsdg.learning.metrics.evaluate_all` says. Where weights are averaged
+        ``averaged`` has the same of their mean.
     losses : dict of str to list
         See `tsdg.runs.losses.LossLog.of_run`.
     diverged_at : int or None
@@ -149,6 +150,8 @@ class Result:
     seconds : float
         Of an iteration, without evaluations, in which `at_once` runs took part.
     at_once : int
+    windows : dict, optional
+        The windows whose probabilities checkpoints keep, see `tsdg.runs.probabilities`.
     """
 
     sources: list[str]
@@ -158,6 +161,7 @@ class Result:
     kept: dict[str, Any]
     seconds: float
     at_once: int
+    windows: dict[str, Any] | None = None
 
 
 class Trainer:
@@ -303,6 +307,9 @@ class Trainer:
                     if log.diverged_at(r) is None:
                         checkpoints[r].append(checkpoint)
                         progress.checkpoint(names[r], checkpoint)
+                        averaged = [one["averaged"] for one in checkpoints[r] if "averaged" in one]
+                        for reported in (checkpoints[r], averaged):
+                            drop_superseded(reported, source_accuracy)
                 clock = time.perf_counter()
         return [
             Result(
@@ -313,6 +320,7 @@ class Trainer:
                 kept=self.method.kept(r, sources.names),
                 seconds=training / iteration,
                 at_once=runs,
+                windows=kept_windows(sources.evaluation, self._labels) if "keep" in self.config else None,
             )
             for r, sources in enumerate(self.sources)
         ]
@@ -325,6 +333,9 @@ class Trainer:
             iterations=iterations, batch_size=self.config["batch_size"], augmentation=augmentation,
             domains=self.config.get("domains_per_batch"), purpose=purpose,
         )  # fmt: skip
+
+    def _labels(self, rows: np.ndarray) -> np.ndarray:
+        return self.windows.labels[torch.from_numpy(rows).to(self.device)].cpu().numpy()
 
     def _synchronize(self) -> None:
         if self.device.type == "cuda":
@@ -348,20 +359,23 @@ class Trainer:
 
     def _scores(self) -> list[dict[str, Any]]:
         """What a checkpoint says of each run, by the network that the method has."""
-        found: list[dict[str, Any]] = [{"validation": {}} for _ in self.sources]
+        validation: list[dict[str, tuple[np.ndarray, np.ndarray]]] = [{} for _ in self.sources]
         for d in range(self.method.domains):
             names = [run.names[d] for run in self.sources]
-            for of_run, name, scored in zip(found, names, self._probabilities(names), strict=True):
-                of_run["validation"][name] = metrics.evaluate(*scored)
+            for of_run, name, scored in zip(validation, names, self._probabilities(names), strict=True):
+                of_run[name] = scored
         held_out: list[dict[str, tuple[np.ndarray, np.ndarray]]] = [{} for _ in self.sources]
         for d in range(max(len(run.held_out) for run in self.sources)):
             names = [run.held_out[d] for run in self.sources]
             for of_run, name, scored in zip(held_out, names, self._probabilities(names), strict=True):
                 of_run[name] = scored
-        for of_run, run, scores in zip(found, self.sources, held_out, strict=True):
-            if run.target is not None:
-                of_run["target"] = metrics.evaluate_target(run.target, scores)
-        return found
+        return [
+            metrics.evaluate_all(own, run.target, others) | self._kept(own | others)
+            for own, run, others in zip(validation, self.sources, held_out, strict=True)
+        ]
+
+    def _kept(self, scored: metrics.Scored) -> dict[str, Any]:
+        return {"probabilities": kept(scored)} if "keep" in self.config else {}
 
     @torch.no_grad()
     def _probabilities(self, domains: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -414,6 +428,8 @@ def recorded(
     }  # fmt: skip
     if result.diverged_at is not None:
         record["diverged_at"] = result.diverged_at
+    if result.windows is not None:
+        record["windows"] = result.windows
     if taken := sorted(record.keys() & result.kept.keys()):
         raise InputError(
             f"method {config['method']!r}: `kept` has {taken[0]!r}, a field that every record has; rename it"

@@ -61,9 +61,15 @@ def of_network(variant: str, row: Tree, dataset: str, data: Tree, training: Tree
 
 
 def _of_training(training: Tree, row: Tree) -> Tree:
-    """Training settings, of which a variant may have one of its own; what is not averaged says nothing."""
-    settings = training | {key: row[key] for key in ("average",) if key in row}
-    return {key: value for key, value in settings.items() if key != "average" or value}
+    """Training settings, of which a variant may have one of its own; what is not asked for says nothing."""
+    average = row.get("average", training.get("average"))
+    settings = {key: value for key, value in training.items() if key not in ("average", "keep")}
+    return settings | ({"average": average} if average else {}) | _kept(training)
+
+
+def _kept(training: Tree) -> Tree:
+    """What records keep beside their numbers."""
+    return {"keep": "probabilities"} if training.get("keep") == "probabilities" else {}
 
 
 def of_estimator(variant: str, row: Tree, dataset: str, data: Tree, training: Tree) -> Tree:
@@ -78,6 +84,7 @@ def of_estimator(variant: str, row: Tree, dataset: str, data: Tree, training: Tr
         **_data(data),
         "validation_fraction": training["validation_fraction"],
         "iterations": 1,
+        **_kept(training),
     }
 
 

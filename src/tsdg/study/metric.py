@@ -41,6 +41,7 @@ class Metric:
 METRICS = {
     "accuracy": Metric("Accuracy", 100, "%", 1, True),
     "ece": Metric("ECE", 100, "%", 1, False),
+    "ece_calibrated": Metric("ECE, calibrated", 100, "%", 1, False),
     "auc": Metric("AUC", 100, "%", 1, True),
     "balanced_accuracy": Metric("Balanced accuracy", 100, "%", 1, True),
     "macro_f1": Metric("Macro F1", 100, "%", 1, True),
