@@ -30,6 +30,7 @@ from tsdg.runs.fingerprint import training_fingerprint
 from tsdg.runs.training import Trainer
 from tsdg.runs.writing import write
 from tsdg.study.run import Run, run_path
+from tsdg.study.selection import DEFAULT, Selection
 from tsdg.study.study import Study
 
 pytest.importorskip("safetensors")
@@ -168,6 +169,64 @@ def test_the_draw_is_selected_where_groups_alone_were_held_out(params, tmp_path)
         settings = {"config": config, "hparams": study.hparams(run), "code": code}
         write(tmp_path / run_path(run), record | settings)
     assert selected_draw(study, "tiny", "vrex", tmp_path, "f")[0] == 1
+
+
+@pytest.fixture
+def recorded_draws(params, tmp_path):
+    """Three draws of V-REx without A, each the choice of a policy, with folds of three sources."""
+    params["tables"]["tiny"] |= {"rows": ["vrex"], "ours": [], "targets": ["A"]}
+    study = Study(params, ["protocol=large"])
+    config = study.config("tiny", "vrex")
+    settings = {"config": config, "code": {"version": "0", "fingerprint": training_fingerprint(config)}}
+    values = ((0.9, 0.5, 0.1), (0.65, 0.65, 0.2), (0.5, 0.5, 0.9))  # on B, on C and D, left out
+    for number, (one, others, left_out) in enumerate(values):
+        for held_out in ("A", "A+B", "A+C", "A+D"):
+            run = Run("tiny", "vrex", held_out, 0, number)
+            record = make_record(run, [(40, 0.5, 0.5)], sorted(set("ABCD") - set(held_out)))
+            checkpoint = record["checkpoints"][0]
+            for domain, scores in checkpoint["validation"].items():
+                scores["accuracy"] = one if domain == "B" else others
+            if held_out != "A":
+                checkpoint["target"]["domains"] = {
+                    name: {"accuracy": left_out} for name in held_out.split("+")
+                }
+            write(tmp_path / run_path(run), record | settings | {"hparams": study.hparams(run)})
+    return params
+
+
+@pytest.mark.parametrize(
+    ("policy", "draw", "why"),
+    [
+        ("worst-source", 1, "best by the worst source's validation accuracy, 65.0 %"),
+        ("leave-one-source-out", 2, "left out in turn, 90.0 % over 1 runs of 3 draws"),
+        (
+            "oracle",
+            1,
+            "best by source validation",
+        ),
+    ],
+)
+def test_the_draw_is_selected_by_the_policy_of_the_table(recorded_draws, tmp_path, policy, draw, why):
+    recorded_draws["tables"]["tiny"]["selection"] = policy
+    study = Study(recorded_draws, ["protocol=large"])
+    chosen, words = selected_draw(study, "tiny", "vrex", tmp_path, "f")
+    if policy == "oracle":  # by the mean over sources, as without a table
+        assert (chosen, words) == selected_draw(study.under(DEFAULT), "tiny", "vrex", tmp_path, "f")
+    else:
+        assert chosen == draw
+    assert why in words
+
+
+def test_tables_of_different_policies_choose_nothing_to_take_away(recorded_draws, tmp_path):
+    table = recorded_draws["tables"]["tiny"]
+    recorded_draws["tables"]["other"] = table | {"selection": "worst-source"}
+    study = Study(recorded_draws, ["protocol=large"])
+    with pytest.raises(InputError, match=r"\(tiny by source-validation, other by worst-source\): "):
+        selected_draw(study, "tiny", "vrex", tmp_path, "f")
+    worst, oracle = Selection("worst-source"), Selection("oracle")
+    assert selected_draw(study.under(worst), "tiny", "vrex", tmp_path, "f")[0] == 1
+    with pytest.raises(InputError, match="--selection oracle: it looks at the target"):
+        selected_draw(study.under(oracle), "tiny", "vrex", tmp_path, "f")
 
 
 def test_where_seeds_draw_anew_the_draw_is_selected_among_the_seeds_own(params, tmp_path):

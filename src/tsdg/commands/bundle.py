@@ -14,6 +14,7 @@ from tsdg.commands.arguments import (
     number_or_name,
     one_draw,
     positive,
+    selection,
 )
 from tsdg.commands.options import add_options, given
 from tsdg.data.own.options import PREDICT
@@ -33,6 +34,12 @@ def add(commands: Commands) -> None:
     export.add_argument("--variant", required=True, help="variant in params.yaml")
     export.add_argument(
         "--draw", type=one_draw, help="hyperparameters: a number, or fixed (default: selected)"
+    )
+    export.add_argument(
+        "--selection",
+        type=selection,
+        metavar="POLICY",
+        help="what the draw is selected by (default: what the tables in params.yaml with this variant say)",
     )
     export.add_argument("--seed", type=natural, default=0, help="default: 0")
     export.add_argument("--runs", type=Path, default=RUNS, help="folder of records")

@@ -46,6 +46,19 @@ def add(commands: Commands) -> None:
         help="csv (default: results/selected/{table}.csv, or with gaps results/partial/selected/{table}.csv)",
     )
 
+    policies = command(
+        commands,
+        "policies",
+        _policies,
+        "what each selection policy picks of a table's records, and how its validation ranks the target",
+        study=True,
+    )
+    policies.add_argument("table", help="table in params.yaml")
+    policies.add_argument("--metric", default="accuracy", help="that policies look at (default: accuracy)")
+    policies.add_argument("--runs", type=Path, default=RUNS, help="folder of records")
+    policies.add_argument("--data", type=Path, default=DATA, help="folder of prepared data sets")
+    policies.add_argument("--out", type=Path, default=TABLES, help=f"folder (default: {TABLES})")
+
     table = command(
         commands, "table", _table, "csv, LaTeX and comparison of a table's selected runs", study=True
     )
@@ -219,6 +232,18 @@ def _select(options: argparse.Namespace) -> None:
         out = folder / name
         write_csv(selected, out)
         print(out)
+
+
+def _policies(options: argparse.Namespace) -> None:
+    from tsdg.results.policies import compare, render
+    from tsdg.study.selection import JUDGES
+
+    study = load_study(options)
+    check_runs(options)
+    check_known(options.metric, JUDGES, "metric that may select", "--metric")
+    layout = study.layout(options.table)
+    found, remarks = compare(study, options.table, options.runs, options.data, options.metric)
+    print(*render(f"{options.table}_policies", found, layout, remarks, options.out), sep="\n")
 
 
 def _of_study(options: argparse.Namespace) -> str:

@@ -255,6 +255,7 @@ def _names(study: Study) -> None:
         for other, reason, what in (
             ("comparison", "paper", f"comparison of table {name} with the paper"),
             ("by_domain", "groups", f"numbers of table {name} by domain"),
+            ("policies", "dataset", f"selection policies of table {name}"),
         ):
             made = any(getattr(panel, reason) for panel in panels)
             if made and f"{name}_{other}" in study.tables:

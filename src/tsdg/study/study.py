@@ -89,7 +89,7 @@ class Study:
 
     def __init__(self, params: Mapping[str, Any], overrides: Iterable[str] = ()):
         self.params = resolved(params, overrides)
-        self._selection: Selection | None = None
+        self.one_selection: Selection | None = None  # of all tables, see `under`
         methods.use_plugins(self.params.get("plugins", []))
         references.check(self)
 
@@ -312,12 +312,12 @@ class Study:
 
     def selection(self, table: str) -> Selection:
         """What a table's runs are selected by."""
-        return self._selection or Selection.of(self.table(table).get("selection", VALIDATED))
+        return self.one_selection or Selection.of(self.table(table).get("selection", VALIDATED))
 
     def under(self, selection: Selection) -> Study:
         """The study with all tables selected by one policy."""
         other = copy(self)
-        other._selection = selection
+        other.one_selection = selection
         return other
 
     @property
