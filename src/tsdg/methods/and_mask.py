@@ -1,6 +1,9 @@
 """AND-mask: only where the domains agree on a direction does the network move."""
 
+from collections.abc import Sequence
+
 import torch
+from torch import Tensor
 
 from tsdg.methods.base import Losses, Method, cross_entropy
 from tsdg.methods.search import Distribution
@@ -21,16 +24,20 @@ class ANDMask(Method):
     def losses(self, x, y, draws) -> Losses:
         raise NotImplementedError("AND-mask has no single objective: its gradient is composed in `step`")
 
+    def risks(self, x: Tensor, y: Tensor) -> Sequence[Tensor]:
+        """Risk of each domain, ``(R,)``; each has a forward pass of its own where it is normalized alone."""
+        if not self.per_domain:
+            return cross_entropy(self.classify(self.features(x)), y).unbind(1)
+        domains = zip(x.split(1, dim=1), y.split(1, dim=1), strict=True)
+        return [cross_entropy(self.classify(self.features(own)), of).squeeze(1) for own, of in domains]
+
     def step(self, x, y, draws) -> Losses:
-        risks = cross_entropy(self.classify(self.features(x)), y)
-        parameters = self.optimizer.parameters
-        gradients = [
-            torch.autograd.grad(risk.sum(), parameters, retain_graph=True) for risk in risks.unbind(1)
-        ]
+        risks, parameters = self.risks(x, y), self.optimizer.parameters
+        gradients = [torch.autograd.grad(risk.sum(), parameters, retain_graph=True) for risk in risks]
         for parameter, *of_domains in zip(parameters, *gradients, strict=True):
             gradient = torch.stack([g.flatten(1) for g in of_domains])  # (D, R, weights)
             agreed = gradient.sign().mean(0).abs() >= self.hparams["tau"].unsqueeze(1)
             share = agreed.to(self.dtype).mean(1, keepdim=True)
             parameter.grad = (agreed * gradient.mean(0) / (share + 1e-10)).view_as(parameter)
         self.optimizer.step(scale=self.rate())
-        return {"loss": risks.mean(-1)}
+        return {"loss": torch.stack(risks).mean(0)}
