@@ -46,6 +46,7 @@ def small_network(generators, embedding=False):
     shapes = [(CHANNELS, 8, 4), (8, 10, 3)]
     featurizer.convs = nn.ModuleList(layers.Conv1d(i, o, k, generators, padding=1) for i, o, k in shapes)
     featurizer.norms = nn.ModuleList(layers.BatchNorm(o, len(generators)) for _, o, _ in shapes)
+    featurizer.blocks = list(featurizer.norms)
     classifier = layers.MLP([20 if embedding else 10, CLASSES], generators)
     return networks.Network(featurizer, classifier, features=10)
 

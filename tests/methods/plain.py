@@ -258,6 +258,29 @@ class LISA(Plain):
         return total / len(places)
 
 
+class MixStyle(Plain):
+    def objective(self, x, y, draws):
+        featurizer, size = self.network.featurizer, x.shape[1]
+        parts = list(x) if self.per_domain else [torch.cat(list(x))]
+        for layer, (conv, norm) in enumerate(zip(featurizer.convs, featurizer.norms, strict=True)):
+            made = torch.cat([F.leaky_relu(norm(conv(part)), 0.01) for part in parts])
+            mixed = []
+            for n, own in enumerate(made):
+                d, b = divmod(n, size)
+                other = made[draws["partners"][layer, d, b]].detach()
+                share = draws["own"][layer, d, b]
+                mean, spread, other_mean, other_spread = (
+                    s for z in (own.detach(), other) for s in (z.mean(1), (z.var(1, False) + 1e-6).sqrt())
+                )
+                mean_of_both = share * mean + (1 - share) * other_mean
+                spread_of_both = share * spread + (1 - share) * other_spread
+                normal = (own - mean[:, None]) / spread[:, None]
+                mixed.append(normal * spread_of_both[:, None] + mean_of_both[:, None])
+            parts = torch.stack(mixed).split(size if self.per_domain else len(made))
+        logits = self.network.classifier(torch.cat(list(parts)).mean(-1))
+        return F.cross_entropy(logits, y.flatten())
+
+
 def quantile_by_root(values, alpha):
     """Quantile of the kernel density estimate of Gaussian-optimal bandwidth."""
     width = 1.06 * values.std(ddof=1) * len(values) ** -0.2
@@ -578,4 +601,5 @@ PLAIN = {
     "fish": Fish,
     "and-mask": ANDMask,
     "lisa": LISA,
+    "mixstyle": MixStyle,
 }

@@ -53,6 +53,7 @@ TABLE = {
     "fish": {"epsilon": "{0.05, 0.1, 0.5}"},
     "and-mask": {"tau": "U(0.5, 1)"},
     "lisa": {"alpha": "{2}", "intra_label": "{0.5, 1}"},
+    "mixstyle": {"alpha": "{0.1, 0.2, 0.3}"},
 }
 PUBLISHED = {
     "ib-erm": {"lambda": 100, "annealing": 500},
@@ -61,6 +62,7 @@ PUBLISHED = {
     "fish": {"epsilon": 0.5},
     "and-mask": {"tau": 1},
     "lisa": {"alpha": 2, "intra_label": 0.5},
+    "mixstyle": {"alpha": 0.1},
     "irm": {"lambda": 100, "annealing": 500},
     "vrex": {"lambda": 10, "annealing": 500},
     "groupdro": {"eta": 0.01},

@@ -23,6 +23,7 @@ from tsdg.methods.groupdro import GroupDRO
 from tsdg.methods.ib_erm import IBERM
 from tsdg.methods.irm import IRM
 from tsdg.methods.lisa import LISA
+from tsdg.methods.mixstyle import MixStyle
 from tsdg.methods.mixup import InterdomainMixup
 from tsdg.methods.mldg import MLDG
 from tsdg.methods.mtl import MTL
@@ -59,6 +60,7 @@ METHODS: dict[str, type[Method]] = {
     "fish": Fish,
     "and-mask": ANDMask,
     "lisa": LISA,
+    "mixstyle": MixStyle,
 }
 PLUGINS: dict[str, type[Method]] = {}  # from files and, once they are used, from installed packages
 

@@ -1,7 +1,5 @@
 """AND-mask: only where the domains agree on a direction does the network move."""
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor
 
@@ -24,12 +22,12 @@ class ANDMask(Method):
     def losses(self, x, y, draws) -> Losses:
         raise NotImplementedError("AND-mask has no single objective: its gradient is composed in `step`")
 
-    def risks(self, x: Tensor, y: Tensor) -> Sequence[Tensor]:
+    def risks(self, x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
         """Risk of each domain, ``(R,)``; each has a forward pass of its own where it is normalized alone."""
         if not self.per_domain:
             return cross_entropy(self.classify(self.features(x)), y).unbind(1)
         domains = zip(x.split(1, dim=1), y.split(1, dim=1), strict=True)
-        return [cross_entropy(self.classify(self.features(own)), of).squeeze(1) for own, of in domains]
+        return tuple(cross_entropy(self.classify(self.features(own)), of).squeeze(1) for own, of in domains)
 
     def step(self, x, y, draws) -> Losses:
         risks, parameters = self.risks(x, y), self.optimizer.parameters
