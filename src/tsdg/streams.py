@@ -4,10 +4,15 @@ Every use of chance (split, batches, augmentation, initial weights, a method's o
 that drawing more in one never shifts another.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
-import torch
+
+if TYPE_CHECKING:
+    import torch
 
 
 def _sequence(seed: int, purpose: tuple[str, ...]) -> np.random.SeedSequence:
@@ -21,5 +26,7 @@ def numpy_stream(seed: int, *purpose: str) -> np.random.Generator:
 
 def torch_stream(seed: int, *purpose: str, device: torch.device | str = "cpu") -> torch.Generator:
     """PyTorch generator on a device for one seed and purpose."""
+    import torch
+
     state = int(_sequence(seed, purpose).generate_state(1, np.uint64)[0] >> 1)
     return torch.Generator(device=device).manual_seed(state)

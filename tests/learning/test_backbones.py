@@ -1,5 +1,7 @@
 """Backbones with a run axis against PyTorch's own modules, one run at a time, wired as in their papers."""
 
+import inspect
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -9,7 +11,8 @@ from torch.nn.utils.parametrizations import weight_norm
 
 from tsdg.errors import InputError
 from tsdg.learning import networks
-from tsdg.learning.networks import BACKBONES, defaults
+from tsdg.learning.backbones.options import DEFAULTS, NORMALIZATIONS, OPTIONS
+from tsdg.learning.networks import BACKBONES
 
 CLASSES = 4
 
@@ -384,6 +387,12 @@ def test_the_last_step_of_a_tcn_sees_the_whole_window():
         assert 1 + 2 * (kernel - 1) * (2 ** (deep - 1) - 1) < length
 
 
-def test_options_of_all_backbones_have_a_place():
-    for name in BACKBONES:
-        assert set(defaults(name)) <= set(networks.OPTIONS)
+@pytest.mark.parametrize("name", BACKBONES)
+def test_options_are_those_of_the_constructor(name):
+    named = inspect.signature(BACKBONES[name]).parameters.values()
+    assert DEFAULTS[name] == {
+        option.name: option.default for option in named if option.kind is option.KEYWORD_ONLY
+    }
+    assert set(DEFAULTS[name]) <= set(OPTIONS)
+    if "norm" in DEFAULTS[name]:
+        assert NORMALIZATIONS[name] == BACKBONES[name].normalizations

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from tsdg.methods import METHODS, laws
+from tsdg.methods import PLUGINS, laws
 from tsdg.methods.base import Method, cross_entropy
 from tsdg.methods.search import Distribution
 
@@ -154,7 +154,7 @@ EVALUATED = "evaluation changes nothing"
 
 
 def verdicts(monkeypatch, cls):
-    monkeypatch.setitem(METHODS, "tried", cls)
+    monkeypatch.setitem(PLUGINS, "tried", cls)
     return list(laws.verdicts("tried"))
 
 

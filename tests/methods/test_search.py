@@ -223,3 +223,8 @@ def test_ends_are_the_least_and_the_greatest_value(distribution, ends):
 def test_what_is_no_distribution_is_refused(arguments, words):
     with pytest.raises(InputError, match=words):
         Distribution(*arguments)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_what_trains_is_as_declared(name):
+    assert issubclass(methods.get(name), METHODS[name])

@@ -6,6 +6,7 @@ from packs import HPARAMS, build, har_network, hparams_of, small_network, state
 from plain import PLAIN, Twin
 from torch import nn
 
+from tsdg import methods
 from tsdg.errors import InputError
 from tsdg.methods import METHODS, laws
 from tsdg.methods.subject import CLASSES, CLUSTERS, DOMAINS, RUNS, Subject, batch
@@ -248,4 +249,4 @@ def test_what_is_missing_is_said():
     with pytest.raises(InputError, match="clusters"):
         build("ours-metadata", clusters=None)
     with pytest.raises(InputError, match="lambda"):
-        METHODS["irm"](build("erm").network, 3, CLASSES, {"annealing": 1}, 5)
+        methods.get("irm")(build("erm").network, 3, CLASSES, {"annealing": 1}, 5)

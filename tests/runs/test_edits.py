@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import tsdg
-from tsdg.methods import METHODS
+from tsdg.methods import METHODS, class_path
 from tsdg.runs.code.definitions import Modules
 from tsdg.runs.code.wording import Wording
 from tsdg.runs.fingerprint import BESIDE, fingerprint
@@ -39,7 +39,7 @@ def prints(sources, folder, loop="tsdg.runs.training"):
         )
 
     wording = Wording(Modules({"tsdg"}, find, BESIDE))
-    entries = {name: f"{cls.__module__}:{cls.__name__}" for name, cls in METHODS.items()}
+    entries = {name: class_path(name) for name in METHODS}
     return {name: fingerprint(wording, f"{loop}:train", entry, BACKBONE) for name, entry in entries.items()}
 
 

@@ -12,7 +12,7 @@ import tsdg
 from tsdg.data.kinds import KINDS
 from tsdg.data.own.prepare import prepare
 from tsdg.data.own.simulate import simulate
-from tsdg.methods import METHODS
+from tsdg.methods import METHODS, PLUGINS, class_path, get
 from tsdg.results.figures import DRAW
 from tsdg.runs.code.definitions import Definition
 from tsdg.runs.code.reach import Reach
@@ -62,7 +62,7 @@ def fingerprint(tmp_path, monkeypatch):
         module = importlib.util.module_from_spec(spec)
         monkeypatch.setitem(sys.modules, spec.name, module)
         spec.loader.exec_module(module)
-        monkeypatch.setitem(METHODS, "temporary", module.Temporary)
+        monkeypatch.setitem(PLUGINS, "temporary", module.Temporary)
         forget()
         KNOWN[source] = code_fingerprint("temporary")
         return KNOWN[source]
@@ -176,12 +176,12 @@ def test_all_that_a_training_runs_counts(name, tiny, params):
     run = Run("tiny", "one", "D", 0, "fixed")
     config, hparams = study.config("tiny", "one"), study.hparams(run)
     forget()
+    get(name)  # loads its module
     seen = executed(lambda: train(tiny, [run], config, [hparams]))
-    cls = METHODS[name]
     assert len(seen) > 50
     entries = (
         "tsdg.runs.training:train",
-        f"{cls.__module__}:{cls.__name__}",
+        class_path(name),
         "tsdg.learning.backbones.paper:HAR",
     )
     assert not seen - beside(seen) - reached(*entries)

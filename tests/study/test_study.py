@@ -11,7 +11,7 @@ import yaml
 
 from tiny_study import FIGURES, LINE, PARAMS
 from tsdg.errors import InputError
-from tsdg.learning.networks import OPTIONS
+from tsdg.learning.backbones.options import OPTIONS
 from tsdg.runs.recipe import Recipes
 from tsdg.study.layout import Panel
 from tsdg.study.params import read

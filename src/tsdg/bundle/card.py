@@ -12,7 +12,7 @@ from tsdg.bundle.model import Model
 from tsdg.bundle.schema import FORMAT
 from tsdg.data.kinds import KINDS
 from tsdg.data.windows import WindowedDataset
-from tsdg.learning.networks import OPTIONS
+from tsdg.learning.backbones.options import OPTIONS
 from tsdg.methods import estimators
 from tsdg.runs.recipe import Recipe
 from tsdg.study.study import Study

@@ -19,7 +19,8 @@ from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 from tsdg.learning.calibration import fit_temperature
 from tsdg.learning.inputs import Windows
-from tsdg.methods import Method, estimators
+from tsdg.methods import estimators
+from tsdg.methods.base import Method
 from tsdg.methods.plugins import blamed
 from tsdg.runs.domains import check_domains
 from tsdg.runs.estimation import Fitting

@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
+from tsdg.learning.backbones.options import DEFAULTS, OPTIONS
 from tsdg.learning.network_inputs import INPUTS
-from tsdg.learning.networks import BACKBONES, OPTIONS, defaults
 from tsdg.runs.record import ROUNDING
 from tsdg.runs.strict import Number, converted
 
@@ -58,9 +58,9 @@ class Network(Struct, frozen=True):
     def __post_init__(self) -> None:
         if (self.backbone is None) == (self.features is None):
             raise ValueError("it names neither a backbone nor features, or both")
-        if self.backbone is not None and self.backbone not in BACKBONES:
+        if self.backbone is not None and self.backbone not in DEFAULTS:
             raise ValueError(f"backbone {self.backbone!r:.40} is not known")
-        has = {} if self.backbone is None else defaults(self.backbone)
+        has = {} if self.backbone is None else DEFAULTS[self.backbone]
         for name in OPTIONS:
             if getattr(self, name) is not None and name not in has:
                 raise ValueError(f"backbone {self.backbone} has no {name}")

@@ -33,7 +33,7 @@ def _check_method(options: argparse.Namespace) -> int:
         )
     broken = False
     for name in names if options.method is None else [options.method]:
-        print(f"{methods.get(name).title}, method {name!r} of {options.file}:", flush=True)
+        print(f"{methods.declaration(name).title}, method {name!r} of {options.file}:", flush=True)
         for verdict in verdicts(name):
             broken = broken or verdict.problem is not None
             print(f"  {verdict}", flush=True)

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tsdg.learning import augmentation_defaults as defaults
 from tsdg.learning.distortions import (
     AmplitudeMix,
     ChannelDropout,
@@ -77,10 +78,10 @@ class Augmentation:
         sources: Sequence[Sequence[str]],
         *,
         functions: Sequence[str] = FUNCTIONS,
-        statistics: str = "window",
-        mean: float = 0.0,
-        scale: Sequence[float] = (1.0, 1.0),
-        masked: float = 0.1,
+        statistics: str = defaults.STATISTICS,
+        mean: float = defaults.MEAN,
+        scale: Sequence[float] = defaults.SCALE,
+        masked: float = defaults.MASKED,
         coin: str = "sample",
         deviation: float = 1.0,
         smoothness: float | None = None,

@@ -3,7 +3,6 @@
 Axes: R run, N sample, T time step, C channel, F feature, K class.
 """
 
-import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,6 +12,7 @@ from torch import Tensor, nn
 from tsdg.errors import InputError, nearest
 from tsdg.learning.backbones.base import Backbone
 from tsdg.learning.backbones.inception import Inception
+from tsdg.learning.backbones.options import OPTIONS
 from tsdg.learning.backbones.paper import HAR, Bearings, toy
 from tsdg.learning.backbones.resnet1d import ResNet1d
 from tsdg.learning.backbones.tcn import TCN
@@ -64,23 +64,11 @@ BACKBONES: dict[str, Callable[..., Backbone]] = {
     "wdcnn": WDCNN,
     "toy": toy,
 }
-OPTIONS = ("width", "depth", "kernel", "stride", "heads", "patch", "norm")  # which some backbones have
-
-
-def defaults(backbone: str) -> dict[str, Any]:
-    """The options of a backbone and their defaults."""
-    named = inspect.signature(BACKBONES[backbone]).parameters.values()
-    return {option.name: option.default for option in named if option.kind is option.KEYWORD_ONLY}
 
 
 def options(config: Mapping[str, Any]) -> dict[str, Any]:
     """What a configuration or a card says of its backbone's options."""
     return {name: config[name] for name in OPTIONS if config.get(name) is not None}
-
-
-def parts(backbone: str, input: str = "raw") -> list[Callable]:
-    """What `build` makes the network of a backbone and an input of."""
-    return [BACKBONES[backbone], *([] if input == "raw" else [INPUTS[input]])]
 
 
 def build(
@@ -109,7 +97,7 @@ def build(
     input : str
         What the backbone sees of windows: them, ``raw``, or one of `tsdg.learning.network_inputs.INPUTS`.
     **options
-        Of the backbone, see `defaults`; None is the default.
+        Of the backbone, see `tsdg.learning.backbones.options`; None is the default.
     """
     if backbone not in BACKBONES:
         raise InputError(

@@ -5,62 +5,44 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
 
 from tsdg.errors import InputError, nearest
-from tsdg.methods import estimators, plugins
-from tsdg.methods.adversarial import CDANN, DANN
-from tsdg.methods.alignment import CORAL, MMD
-from tsdg.methods.and_mask import ANDMask
-from tsdg.methods.base import Method
-from tsdg.methods.combined import RSCWithLearned, RSCWithMetadata
-from tsdg.methods.correlation import Correlation
-from tsdg.methods.eqrm import EQRM
-from tsdg.methods.erm import ERM
-from tsdg.methods.fish import Fish
-from tsdg.methods.fishr import Fishr
-from tsdg.methods.groupdro import GroupDRO
-from tsdg.methods.ib_erm import IBERM
-from tsdg.methods.irm import IRM
-from tsdg.methods.lisa import LISA
-from tsdg.methods.mixstyle import MixStyle
-from tsdg.methods.mixup import InterdomainMixup
-from tsdg.methods.mldg import MLDG
-from tsdg.methods.mtl import MTL
-from tsdg.methods.rdm import RDM
-from tsdg.methods.rsc import RSC
+from tsdg.methods import declarations, estimators, plugins
+from tsdg.methods.declarations import Declaration
 from tsdg.methods.search import Distribution
-from tsdg.methods.selective import LearnedConsistency, MetadataConsistency
-from tsdg.methods.spectral_decoupling import SpectralDecoupling
-from tsdg.methods.vrex import VREx
 
-METHODS: dict[str, type[Method]] = {
-    "erm": ERM,
-    "irm": IRM,
-    "vrex": VREx,
-    "groupdro": GroupDRO,
-    "mixup": InterdomainMixup,
-    "mldg": MLDG,
-    "mtl": MTL,
-    "correlation": Correlation,
-    "rsc": RSC,
-    "dann": DANN,
-    "cdann": CDANN,
-    "coral": CORAL,
-    "mmd": MMD,
-    "ours-metadata": MetadataConsistency,
-    "ours-learned": LearnedConsistency,
-    "rsc-ours-metadata": RSCWithMetadata,
-    "rsc-ours-learned": RSCWithLearned,
-    "fishr": Fishr,
-    "eqrm": EQRM,
-    "ib-erm": IBERM,
-    "sd": SpectralDecoupling,
-    "rdm": RDM,
-    "fish": Fish,
-    "and-mask": ANDMask,
-    "lisa": LISA,
-    "mixstyle": MixStyle,
+if TYPE_CHECKING:
+    from tsdg.methods.base import Method
+
+METHODS: dict[str, type[Declaration]] = {
+    "erm": declarations.ERM,
+    "irm": declarations.IRM,
+    "vrex": declarations.VREx,
+    "groupdro": declarations.GroupDRO,
+    "mixup": declarations.InterdomainMixup,
+    "mldg": declarations.MLDG,
+    "mtl": declarations.MTL,
+    "correlation": declarations.Correlation,
+    "rsc": declarations.RSC,
+    "dann": declarations.DANN,
+    "cdann": declarations.CDANN,
+    "coral": declarations.CORAL,
+    "mmd": declarations.MMD,
+    "ours-metadata": declarations.MetadataConsistency,
+    "ours-learned": declarations.LearnedConsistency,
+    "rsc-ours-metadata": declarations.RSCWithMetadata,
+    "rsc-ours-learned": declarations.RSCWithLearned,
+    "fishr": declarations.Fishr,
+    "eqrm": declarations.EQRM,
+    "ib-erm": declarations.IBERM,
+    "sd": declarations.SpectralDecoupling,
+    "rdm": declarations.RDM,
+    "fish": declarations.Fish,
+    "and-mask": declarations.ANDMask,
+    "lisa": declarations.LISA,
+    "mixstyle": declarations.MixStyle,
 }
 PLUGINS: dict[str, type[Method]] = {}  # from files and, once they are used, from installed packages
 
@@ -72,31 +54,45 @@ def use_plugins(files: Iterable[str | Path]) -> None:
     PLUGINS.update(found)
 
 
+def declaration(name: str) -> type[Declaration]:
+    """What a method that trains networks says of itself: the package's, a plug-in file's, or a package's."""
+    known: Mapping[str, type[Declaration]] = METHODS | PLUGINS
+    if name in known:
+        return known[name]
+    installed = plugins.installed()
+    if name not in installed:
+        names = [*known, *installed, estimators.METHOD]
+        raise InputError(f"unknown method {name!r}{nearest(name, names)}; there are {', '.join(names)}")
+    PLUGINS[name] = plugins.load_installed(installed[name])
+    return PLUGINS[name]
+
+
+def class_path(name: str) -> str:
+    """``module:class`` of a method that trains networks."""
+    declared = declaration(name)
+    module = f"{__name__}.{declared.module}" if name in METHODS else declared.__module__
+    return f"{module}:{declared.__qualname__}"
+
+
 def get(name: str) -> type[Method]:
-    """Class of a method that trains networks: the package's, a plug-in file's, or an installed package's."""
-    known = METHODS | PLUGINS
-    if name not in known:
-        installed = plugins.installed()
-        if name not in installed:
-            names = [*known, *installed, estimators.METHOD]
-            raise InputError(f"unknown method {name!r}{nearest(name, names)}; there are {', '.join(names)}")
-        known[name] = PLUGINS[name] = plugins.load_installed(installed[name])
-    return known[name]
+    """Class of a method that trains networks; without PyTorch there is its `declaration`."""
+    path = class_path(name)
+    return PLUGINS[name] if name in PLUGINS else resolve_name(path)
 
 
 def uses_clusters(name: str) -> bool:
     """Whether a method, of any kind, uses clusters of domains."""
-    return name != estimators.METHOD and get(name).uses_clusters
+    return name != estimators.METHOD and declaration(name).uses_clusters
 
 
 def least_sources(name: str) -> int:
     """Source domains that a method of any kind takes at least."""
-    return 1 if name == estimators.METHOD else get(name).least_sources
+    return 1 if name == estimators.METHOD else declaration(name).least_sources
 
 
 def options(name: str) -> Mapping[str, Any]:
     """Options of a method of any kind."""
-    return {} if name == estimators.METHOD else get(name).options
+    return {} if name == estimators.METHOD else declaration(name).options
 
 
 def looks_at_domain(row: Mapping[str, Any]) -> bool:
@@ -107,7 +103,9 @@ def looks_at_domain(row: Mapping[str, Any]) -> bool:
     row : mapping
         The variant's entry in params.yaml.
     """
-    return row["method"] != estimators.METHOD and get(row["method"]).looks_at_domain(row.get("options", {}))
+    return row["method"] != estimators.METHOD and declaration(row["method"]).looks_at_domain(
+        row.get("options", {})
+    )
 
 
 def search(row: Mapping[str, Any]) -> Mapping[str, Distribution]:
@@ -120,7 +118,7 @@ def search(row: Mapping[str, Any]) -> Mapping[str, Distribution]:
     """
     if row["method"] == estimators.METHOD:
         return estimators.distributions(row.get("search", {}))
-    return get(row["method"]).search
+    return declaration(row["method"]).search
 
 
 def build(name: str, *, network, domains, classes, hparams, iterations, **settings) -> Method:
@@ -137,6 +135,8 @@ def build(name: str, *, network, domains, classes, hparams, iterations, **settin
         ``forward``, ``seeds``, ``clusters``, ``learning_rate``, ``weight_decay``, ``decay_at``, ``decay``
         and the method's own options.
     """
+    from tsdg.methods.base import Method
+
     cls = get(name)
     settings_of_all = set(inspect.signature(Method.__init__).parameters)
     check_options(name, {key: value for key, value in settings.items() if key not in settings_of_all})
@@ -145,7 +145,7 @@ def build(name: str, *, network, domains, classes, hparams, iterations, **settin
 
 def check_options(name: str, options: Mapping[str, Any]) -> None:
     """Raise InputError for an option that a method does not have, or values that it does not take."""
-    method = get(name)
+    method = declaration(name)
     known = method.options
     for option, value in options.items():
         if option not in known:

@@ -5,33 +5,21 @@ from torch import Tensor, nn
 
 from tsdg.learning.layers import MLP
 from tsdg.learning.optimizer import Adam
+from tsdg.methods import declarations
 from tsdg.methods.base import Losses, Method, cross_entropy, sample_cross_entropy
-from tsdg.methods.search import Distribution
 from tsdg.streams import torch_stream
 
 WIDTH = 256
 BETA2 = 0.9
 
 
-class DANN(Method):
+class DANN(declarations.DANN, Method):
     """Network and discriminator take turns: k steps of the discriminator, then one of the network.
 
     The discriminator minimizes its cross-entropy on domains plus a penalty on that loss's gradient with
     respect to its input; the network minimizes its risk minus lambda times that. Adam's beta2 is 0.9 in
     both, as in the reference implementation.
     """
-
-    title = "DANN-DG"
-    citation = "Ganin et al., Domain-Adversarial Training of Neural Networks, JMLR 2016"
-    some_domains = True
-    search = {
-        "lambda": Distribution(1.0, "power", (-2, 2)),
-        "discriminator_lr": Distribution(5e-5, "power", (-5, -3.5)),
-        "discriminator_weight_decay": Distribution(0.0, "power", (-6, -2)),
-        "beta1": Distribution(0.5, "choice", (0.0, 0.5)),
-        "discriminator_steps": Distribution(1, "floor_power", (0, 3), base=2),
-        "gradient_penalty": Distribution(0.0, "power", (-2, 1)),
-    }
 
     def setup(self) -> None:
         generators = [torch_stream(seed, "discriminator") for seed in self.seeds]
@@ -91,13 +79,8 @@ class DANN(Method):
         return losses
 
 
-class CDANN(DANN):
+class CDANN(declarations.CDANN, DANN):
     """DANN-DG conditional on the class: its embedding joins the features, classes weigh the same."""
-
-    title = "CDANN-DG"
-    citation = (
-        "Li et al., Deep Domain Generalization via Conditional Invariant Adversarial Networks, ECCV 2018"
-    )
 
     def _class_embedding(self, generators):
         shape = (self.classes, self.network.features)

@@ -4,9 +4,9 @@ import torch
 from torch import Tensor
 
 from tsdg.errors import InputError
+from tsdg.methods import declarations
 from tsdg.methods.base import Losses, Method, cross_entropy
 from tsdg.methods.kernels import gaussian_kernel
-from tsdg.methods.search import Distribution
 
 
 def coral(z: Tensor) -> Tensor:
@@ -46,12 +46,8 @@ def mmd(z: Tensor) -> Tensor:
     return own.unsqueeze(1) + own.unsqueeze(2) - 2 * means
 
 
-class Alignment(Method):
+class Alignment(declarations.Alignment, Method):
     """Mean risk plus lambda times the mean discrepancy over pairs of source domains."""
-
-    forward_default = "per_domain"
-    some_domains = True
-    search = {"lambda": Distribution(0.01, "power", (-3, -1))}
 
     def setup(self) -> None:
         if self.in_batch < 2:
@@ -71,21 +67,15 @@ class Alignment(Method):
         return {"loss": risk + self.hparams["lambda"] * penalty, "cross_entropy": risk, "penalty": penalty}
 
 
-class CORAL(Alignment):
+class CORAL(declarations.CORAL, Alignment):
     """Aligns means and covariances."""
-
-    title = "CORAL-DG"
-    citation = "Sun & Saenko, Deep CORAL: Correlation Alignment for Deep Domain Adaptation, ECCV 2016"
 
     def discrepancy(self, z):
         return coral(z)
 
 
-class MMD(Alignment):
+class MMD(declarations.MMD, Alignment):
     """Aligns distributions by maximum mean discrepancy with Gaussian kernels."""
-
-    title = "MMD-DG"
-    citation = "Li et al., Domain Generalization with Adversarial Feature Learning, CVPR 2018"
 
     def discrepancy(self, z):
         return mmd(z)

@@ -3,21 +3,15 @@
 import torch
 from torch import Tensor
 
+from tsdg.methods import declarations
 from tsdg.methods.base import Losses, Method, cross_entropy
-from tsdg.methods.search import Distribution
 
 
-class ANDMask(Method):
+class ANDMask(declarations.ANDMask, Method):
     """The mean gradient of the domains' risks where its sign, averaged over domains, is tau or more in size.
 
     Elsewhere it is 0; what is left of a layer's weights, or of its biases, is divided by its share of them.
     """
-
-    title = "AND-mask"
-    citation = "Parascandolo et al., Learning Explanations That Are Hard to Vary, ICLR 2021"
-    forward_default = "per_domain"
-    some_domains = True
-    search = {"tau": Distribution(1, "uniform", (0.5, 1))}
 
     def losses(self, x, y, draws) -> Losses:
         raise NotImplementedError("AND-mask has no single objective: its gradient is composed in `step`")

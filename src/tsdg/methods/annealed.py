@@ -4,7 +4,6 @@ import torch
 from torch import Tensor
 
 from tsdg.methods.base import Losses, Method, cross_entropy
-from tsdg.methods.search import Distribution
 
 
 class AnnealedPenalty(Method):
@@ -12,8 +11,6 @@ class AnnealedPenalty(Method):
 
     Adam starts anew at that iteration, as the gradient's size jumps.
     """
-
-    some_domains = True
 
     def penalty(self, logits: Tensor, y: Tensor, risks: Tensor) -> Tensor:
         """Penalty ``(R,)`` from logits ``(R, D, B, K)``, labels and the risks ``(R, D)``."""
@@ -26,11 +23,3 @@ class AnnealedPenalty(Method):
         weight = torch.where(self.clock < self.hparams["annealing"], 1.0, self.hparams["lambda"])
         self.optimizer.reset(self.clock == self.hparams["annealing"])
         return {"loss": risk + weight * penalty, "cross_entropy": risk, "penalty": penalty}
-
-
-def annealed_search(default: float) -> dict[str, Distribution]:
-    """Search space of lambda, with the method's published default, and of the annealing iteration."""
-    return {
-        "lambda": Distribution(default, "power", (-1, 5)),
-        "annealing": Distribution(500, "floor_power", (0, 4)),
-    }

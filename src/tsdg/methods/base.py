@@ -12,8 +12,8 @@ from torch.nn import functional as F
 from tsdg.errors import InputError
 from tsdg.learning.networks import Network
 from tsdg.learning.optimizer import Adam
+from tsdg.methods.declarations import Declaration
 from tsdg.methods.pairs import put_domains, take_domains
-from tsdg.methods.search import Distribution
 from tsdg.streams import numpy_stream
 
 Losses = dict[str, Tensor]
@@ -35,10 +35,10 @@ class LossesError(InputError):
         self.what = what
 
 
-class Method(nn.Module):
+class Method(nn.Module, Declaration):
     """A training method for R runs at once.
 
-    A subclass states its class attributes and `losses`; most need nothing else. Axes: R run, D source
+    A subclass states its `Declaration` and `losses`; most need nothing else. Axes: R run, D source
     domain, B sample of a domain, C channel, T time step, F feature, K class.
 
     Parameters
@@ -67,27 +67,14 @@ class Method(nn.Module):
 
     Attributes
     ----------
-    title, citation : str
-        For tables alone.
-    least_sources : int
-        Source domains that it takes at least: 1 of a method that compares none.
-    some_domains : bool
-        Whether a batch may have some of the source domains alone: what the method keeps by domain goes by
-        `of_batch` then.
     stream : str
         Name of the streams of the method's own random choices: another name gives others.
+    embeds_domain : bool
+        Whether the classifier takes an embedding of the domain beside the features.
     """
 
-    title: ClassVar[str]
-    citation: ClassVar[str]
-    forward_default: ClassVar[str] = "joint"
-    search: ClassVar[Mapping[str, Distribution]] = {}
-    options: ClassVar[Mapping[str, Any]] = {}
     stream: ClassVar[str] = ""
     embeds_domain: ClassVar[bool] = False
-    uses_clusters: ClassVar[bool] = False
-    least_sources: ClassVar[int] = 2
-    some_domains: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -132,15 +119,6 @@ class Method(nn.Module):
         self.optimizer = Adam(
             self.network.parameters(), lr=learning_rate, weight_decay=weight_decay, **self.momenta()
         )
-
-    @staticmethod
-    def check(options: Mapping[str, Any]) -> None:
-        """Raise `InputError` for options that contradict each other, each of which is valid alone."""
-
-    @staticmethod
-    def looks_at_domain(options: Mapping[str, Any]) -> bool:
-        """Whether `predict` classifies a sample by what others of its domain are like, too."""
-        return False
 
     def setup(self) -> None:
         """Make what the method needs beside the network."""

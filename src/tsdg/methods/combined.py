@@ -1,16 +1,13 @@
 """RSC + Ours: representation self-challenging and selective consistency, by turns on one network."""
 
+from tsdg.methods import declarations
 from tsdg.methods.base import Losses
 from tsdg.methods.rsc import RSC
-from tsdg.methods.selective import CITATION, LearnedConsistency, MetadataConsistency
+from tsdg.methods.selective import LearnedConsistency, MetadataConsistency
 
 
-class RSCWithMetadata(MetadataConsistency):
+class RSCWithMetadata(declarations.RSCWithMetadata, MetadataConsistency):
     """RSC at even iterations, Ours (metadata) at odd ones."""
-
-    title = "RSC + Ours (metadata)"
-    citation = CITATION
-    search = {**RSC.search, **MetadataConsistency.search}
 
     def phase(self):
         return self.iteration % 2
@@ -19,13 +16,10 @@ class RSCWithMetadata(MetadataConsistency):
         return RSC.losses(self, x, y, draws) if self.iteration % 2 == 0 else super().losses(x, y, draws)  # type: ignore[arg-type]
 
 
-class RSCWithLearned(LearnedConsistency):
+class RSCWithLearned(declarations.RSCWithLearned, LearnedConsistency):
     """RSC at even iterations, Ours (learned) at odd ones; its similarity rests on the latter's logits."""
 
-    title = "RSC + Ours (learned)"
-    citation = CITATION
     stream = "RSC + Ours (learned)"
-    search = {**RSC.search, **LearnedConsistency.search}
 
     def refreshes(self) -> bool:
         turns, every = divmod(self.iteration, 2)[0], max(1, self.every // 2)

@@ -2,18 +2,13 @@
 
 import torch
 
+from tsdg.methods import declarations
 from tsdg.methods.base import Losses, Method, cross_entropy
-from tsdg.methods.search import Distribution
 from tsdg.methods.similarity import class_sums
 
 
-class Correlation(Method):
+class Correlation(declarations.Correlation, Method):
     """Cross-entropy plus the squared distances of all features to their class's mean in the batch, summed."""
-
-    title = "Correlation"
-    citation = "Arpit et al., Predicting with High Correlation Features, 2019"
-    some_domains = True
-    search = {"lambda": Distribution(1e-5, "choice", (1e-5,))}
 
     def losses(self, x, y, draws) -> Losses:
         z = self.features(x)

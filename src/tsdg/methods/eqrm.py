@@ -6,28 +6,18 @@ import torch
 from torch import Tensor
 from torch.special import ndtr, ndtri
 
+from tsdg.methods import declarations
 from tsdg.methods.base import Losses, Method, cross_entropy
-from tsdg.methods.search import Distribution
 
 HALVINGS = 60
 
 
-class EQRM(Method):
+class EQRM(declarations.EQRM, Method):
     """The quantile alpha of the distribution of the domains' risks, as a kernel density estimate has it.
 
     The mean risk before the share ``burn_in`` of the iterations; then Adam starts anew, at a learning rate of
     its own.
     """
-
-    title = "EQRM"
-    citation = "Eastwood et al., Probable Domain Generalization via Quantile Risk Minimization, NeurIPS 2022"
-    forward_default = "per_domain"
-    some_domains = True
-    search = {
-        "quantile": Distribution(0.75, "uniform", (0.5, 0.99)),
-        "quantile_lr": Distribution(1e-6, "power", (-7, -5)),
-        "burn_in": Distribution(0.5, "uniform", (0, 1)),
-    }
 
     def setup(self) -> None:
         self.begin = (self.hparams["burn_in"] * self.iterations).floor()

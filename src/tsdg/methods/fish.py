@@ -4,24 +4,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tsdg.methods import declarations
 from tsdg.methods.base import Losses, Method, cross_entropy
 from tsdg.methods.pairs import take_domains
-from tsdg.methods.search import Distribution
 
 
-class Fish(Method):
+class Fish(declarations.Fish, Method):
     """A step on one domain after another, in random order; then the network goes but the share epsilon of it.
 
     Running averages go that share too. With ``forward: joint`` all domains are in the batch normalization of
     each step, at D times the cost.
     """
 
-    title = "Fish"
-    citation = "Shi et al., Gradient Matching for Domain Generalization, ICLR 2022"
     stream = "Fish"
-    forward_default = "per_domain"
-    some_domains = True
-    search = {"epsilon": Distribution(0.5, "choice", (0.05, 0.1, 0.5))}
 
     def draws(self, batch):
         order = np.stack([stream.permutation(self.in_batch) for stream in self.streams])

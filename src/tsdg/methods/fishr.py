@@ -5,11 +5,11 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
+from tsdg.methods import declarations
 from tsdg.methods.base import Losses, Method, cross_entropy
-from tsdg.methods.search import Distribution
 
 
-class Fishr(Method):
+class Fishr(declarations.Fishr, Method):
     """Cross-entropy plus the squared distances of the domains' gradient variances to their mean.
 
     The gradients are those of each sample's cross-entropy with respect to weights and bias of the
@@ -17,17 +17,6 @@ class Fishr(Method):
     domain's samples is averaged over iterations, and weighs nothing before the share ``burn_in`` of these,
     when Adam starts anew.
     """
-
-    title = "Fishr"
-    citation = (
-        "Rame et al., Fishr: Invariant Gradient Variances for Out-of-Distribution Generalization, ICML 2022"
-    )
-    some_domains = True
-    search = {
-        "lambda": Distribution(1000, "power", (1, 4)),
-        "average": Distribution(0.95, "uniform", (0.9, 0.99)),
-        "burn_in": Distribution(0.3, "uniform", (0, 1)),
-    }
 
     def setup(self) -> None:
         width = self.layers()[-1].weight[0].numel() // self.classes + 1

@@ -2,18 +2,12 @@
 
 import torch
 
+from tsdg.methods import declarations
 from tsdg.methods.base import Losses, Method, cross_entropy
-from tsdg.methods.search import Distribution
 
 
-class GroupDRO(Method):
+class GroupDRO(declarations.GroupDRO, Method):
     """Minimizes a weighted sum of the domains' risks; weights grow exponentially with a domain's risk."""
-
-    title = "GroupDRO"
-    citation = "Sagawa et al., Distributionally Robust Neural Networks for Group Shifts, ICLR 2020"
-    forward_default = "per_domain"
-    some_domains = True
-    search = {"eta": Distribution(0.01, "power", (-3, -1))}
 
     def setup(self) -> None:
         self.q = torch.full((self.runs, self.domains), 1 / self.domains, dtype=self.dtype, device=self.device)

@@ -2,23 +2,15 @@
 
 import torch
 
-from tsdg.methods.annealed import annealed_search
+from tsdg.methods import declarations
 from tsdg.methods.base import Losses, Method, cross_entropy
 
 
-class IBERM(Method):
+class IBERM(declarations.IBERM, Method):
     """Cross-entropy plus the variance of each feature within a domain, averaged over features and domains.
 
     The variance weighs nothing before the iteration ``annealing``, when Adam starts anew.
     """
-
-    title = "IB-ERM"
-    citation = (
-        "Ahuja et al., Invariance Principle Meets Information Bottleneck for Out-of-Distribution "
-        "Generalization, NeurIPS 2021"
-    )
-    some_domains = True
-    search = annealed_search(default=100)
 
     def losses(self, x, y, draws) -> Losses:
         z = self.features(x)

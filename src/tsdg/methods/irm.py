@@ -2,20 +2,17 @@
 
 import torch
 
-from tsdg.methods.annealed import AnnealedPenalty, annealed_search
+from tsdg.methods import declarations
+from tsdg.methods.annealed import AnnealedPenalty
 from tsdg.methods.base import cross_entropy
 
 
-class IRM(AnnealedPenalty):
+class IRM(declarations.IRM, AnnealedPenalty):
     """Penalizes the risk's gradient with respect to a dummy scale on each domain's logits.
 
     The squared gradient is estimated without bias by the product of two halves of the batch, the even and
     the odd samples; it may be negative.
     """
-
-    title = "IRM"
-    citation = "Arjovsky et al., Invariant Risk Minimization, 2019"
-    search = annealed_search(default=100)
 
     def penalty(self, logits, y, risks):
         scale = torch.ones_like(risks, requires_grad=True)

@@ -194,7 +194,7 @@ def forward_counts(subject: Subject) -> None:
 
 def hyperparameters_count(subject: Subject) -> None:
     """Every hyperparameter is finite in all draws, and changes a training in some settings."""
-    search = methods.get(subject.name).search
+    search = methods.declaration(subject.name).search
     for name, distribution in search.items():
         drawn = [draw(search, number, seed=0, method=subject.name)[name] for number in range(20)]
         if not np.isfinite(drawn).all():
@@ -210,7 +210,7 @@ def hyperparameters_count(subject: Subject) -> None:
 
 def options_count(subject: Subject) -> None:
     """Every value of an option trains, and any two of them give different numbers in some settings."""
-    for option, values in methods.get(subject.name).options.items():
+    for option, values in methods.declaration(subject.name).options.items():
         for first, second in combinations(NUMBERS if values is int else values, 2):
             pairs = (
                 (choice.choosing({option: first}), choice.choosing({option: second}))
@@ -261,7 +261,7 @@ def verdicts(name: str) -> Iterator[Verdict]:
     Where losses are no values of the runs, no other law is tried.
     """
     subject = Subject.drawn(name)
-    modes = [None, *(mode for mode in FORWARD if mode != methods.get(name).forward_default)]
+    modes = [None, *(mode for mode in FORWARD if mode != methods.declaration(name).forward_default)]
     settings = [replace(choice, forward=mode) for mode in modes for choice in subject.choices()]
     senseless = False
     for law, keeps in (OF_SETTINGS | OF_METHODS).items():
@@ -291,7 +291,7 @@ def _counts(subject: Subject, name: str, values: tuple[float, float]) -> bool:
 
     Of four sources, where three show no difference: a share of them may be what the values tell apart.
     """
-    search = methods.get(subject.name).search
+    search = methods.declaration(subject.name).search
     settings = (
         {key: distribution.default for key, distribution in search.items()},
         *({key: distribution.ends[end] for key, distribution in search.items()} for end in (0, 1)),

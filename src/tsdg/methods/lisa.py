@@ -4,11 +4,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tsdg.methods import declarations
 from tsdg.methods.base import Losses, Method, sample_cross_entropy
-from tsdg.methods.search import Distribution
 
 
-class LISA(Method):
+class LISA(declarations.LISA, Method):
     """Cross-entropy of convex combinations of two samples and of their labels, which share label or domain.
 
     At each iteration, with probability ``intra_label``, a sample's partner is one of the batch with its label
@@ -16,14 +16,7 @@ class LISA(Method):
     from Beta(alpha, alpha). One without such a partner stays as it is.
     """
 
-    title = "LISA"
-    citation = "Yao et al., Improving Out-of-Distribution Robustness via Selective Augmentation, ICML 2022"
     stream = "LISA"
-    some_domains = True
-    search = {
-        "alpha": Distribution(2, "choice", (2,)),
-        "intra_label": Distribution(0.5, "choice", (0.5, 1)),
-    }
 
     def draws(self, batch):
         shape, drawn = (self.in_batch, batch), []

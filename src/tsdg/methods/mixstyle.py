@@ -7,15 +7,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tsdg.methods import declarations
 from tsdg.methods.base import Losses, Method, cross_entropy
-from tsdg.methods.search import Distribution
 
 BLOCKS = 2  # of the backbone, after which styles are mixed
 PROBABILITY = 0.5  # at an iteration, for each of them
 EPSILON = 1e-6
 
 
-class MixStyle(Method):
+class MixStyle(declarations.MixStyle, Method):
     """Cross-entropy, with means and deviations over time of early features mixed with another domain's.
 
     After each of the first two blocks, at half of the iterations, a window's channels take the weighted mean
@@ -23,12 +23,7 @@ class MixStyle(Method):
     Beta(alpha, alpha) for each window. No gradient passes through means and deviations.
     """
 
-    title = "MixStyle"
-    citation = "Zhou et al., Domain Generalization with MixStyle, ICLR 2021"
     stream = "MixStyle"
-    least_sources = 1
-    some_domains = True
-    search = {"alpha": Distribution(0.1, "choice", (0.1, 0.2, 0.3))}
 
     def draws(self, batch):
         partners, own = [], []

@@ -3,20 +3,15 @@
 import numpy as np
 import torch
 
+from tsdg.methods import declarations
 from tsdg.methods.base import Losses, Method, cross_entropy
 from tsdg.methods.pairs import random_cycle, take_domains
-from tsdg.methods.search import Distribution
 
 
-class InterdomainMixup(Method):
+class InterdomainMixup(declarations.InterdomainMixup, Method):
     """Cross-entropy of convex combinations of two domains' samples, with their labels combined alike."""
 
-    title = "Interdomain Mixup"
-    citation = "Yan et al., Improve Unsupervised Domain Adaptation with Mixup Training, 2020"
     stream = "Interdomain Mixup"
-    forward_default = "per_domain"
-    some_domains = True
-    search = {"alpha": Distribution(0.2, "power", (-1, 1))}
 
     def draws(self, batch):
         alphas = self.hparams["alpha"].tolist()

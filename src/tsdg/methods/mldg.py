@@ -6,12 +6,12 @@ import torch
 from torch import nn
 
 from tsdg.learning.optimizer import Adam
+from tsdg.methods import declarations
 from tsdg.methods.base import Losses, Method, cross_entropy
 from tsdg.methods.pairs import random_cycle, take_domains
-from tsdg.methods.search import Distribution
 
 
-class MLDG(Method):
+class MLDG(declarations.MLDG, Method):
     """A step on one domain should also help another.
 
     For each pair of a random cycle of domains, a copy of the network takes one Adam step on the first
@@ -22,12 +22,7 @@ class MLDG(Method):
     network's own batch-normalization averages never move; ``joint`` moves them by a pass of its own.
     """
 
-    title = "MLDG"
-    citation = "Li et al., Learning to Generalize: Meta-Learning for Domain Generalization, AAAI 2018"
     stream = "MLDG"
-    forward_default = "per_domain"
-    some_domains = True
-    search = {"beta": Distribution(1.0, "power", (-1, 1))}
 
     def draws(self, batch):
         return {"pairs": random_cycle(self.streams, self.in_batch).to(self.device)}

@@ -4,12 +4,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tsdg.methods import declarations
 from tsdg.methods.base import Losses, Method, cross_entropy
-from tsdg.methods.search import Distribution
 from tsdg.streams import torch_stream
 
 
-class MTL(Method):
+class MTL(declarations.MTL, Method):
     """The classifier sees, beside a sample's features, an embedding of its domain.
 
     The embedding is a moving average of the domain's mean features, and of an unseen domain their mean
@@ -17,22 +17,12 @@ class MTL(Method):
     every use (``noise``).
     """
 
-    title = "MTL"
-    citation = "Blanchard et al., Domain Generalization by Marginal Transfer Learning, JMLR 2021"
     stream = "MTL"
-    forward_default = "per_domain"
-    some_domains = True
-    search = {"a": Distribution(0.99, "choice", (0.5, 0.9, 0.99, 1.0))}
-    options = {"embedding": ("noise", "average")}
     embeds_domain = True
 
     def __init__(self, *args, embedding: str = "noise", **kwargs):
         self.noisy = embedding == "noise"
         super().__init__(*args, **kwargs)
-
-    @staticmethod
-    def looks_at_domain(options):
-        return options.get("embedding") == "average"
 
     def setup(self) -> None:
         shape = (self.runs, self.domains, self.network.features)

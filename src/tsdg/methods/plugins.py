@@ -4,6 +4,8 @@ A file holds ``METHODS``, a dictionary of names and subclasses of `Method`. A pa
 group ``tsdg.methods``, each with a method's name and its class.
 """
 
+from __future__ import annotations
+
 import inspect
 import re
 import sys
@@ -14,10 +16,13 @@ from importlib.machinery import ModuleSpec
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from tsdg.errors import InputError
-from tsdg.methods.base import LossesError, Method
 from tsdg.methods.search import Distribution
+
+if TYPE_CHECKING:
+    from tsdg.methods.base import Method
 
 GROUP = "tsdg.methods"
 PREFIX = "tsdg_plugin_"  # of the modules' names
@@ -95,6 +100,8 @@ def load_files(paths: Iterable[str | Path], taken: Iterable[str]) -> dict[str, t
 @contextmanager
 def blamed(cls: type[Method], name: str) -> Iterator[None]:
     """Where the training of a method from outside fails, say whose it is."""
+    from tsdg.methods.base import LossesError
+
     try:
         yield
     except LossesError as error:
@@ -108,6 +115,8 @@ def blamed(cls: type[Method], name: str) -> Iterator[None]:
 
 def _checked(cls: object, where: str) -> type[Method]:
     """A class that is a method with all that one states."""
+    from tsdg.methods.base import Method
+
     if not isinstance(cls, type) or not issubclass(cls, Method):
         raise InputError(f"{where}: {cls!r} is no subclass of tsdg.methods.base.Method")
     for attribute in ("title", "citation"):

@@ -3,30 +3,20 @@
 import torch
 from torch.nn import functional as F
 
+from tsdg.methods import declarations
 from tsdg.methods.base import Losses, Method, sample_cross_entropy
 from tsdg.methods.kernels import gaussian_kernel
-from tsdg.methods.search import Distribution
 
 GAMMAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1000.0)
 
 
-class RDM(Method):
+class RDM(declarations.RDM, Method):
     """Cross-entropy plus the distance of its distributions over the worst domain's samples and over all.
 
     The distance is lambda times their squared maximum mean discrepancy and ``variance`` times the sum of
     their variances; the worst domain is that of the greatest risk. It counts from the share ``burn_in`` of
     the iterations on, when Adam starts anew, at a learning rate of its own.
     """
-
-    title = "RDM"
-    citation = "Nguyen et al., Domain Generalization with Risk Distribution Matching, WACV 2024"
-    some_domains = True
-    search = {
-        "lambda": Distribution(5, "uniform", (0.1, 10)),
-        "variance": Distribution(0.004, "uniform", (0.001, 0.007)),
-        "matching_lr": Distribution(1.5e-5, "uniform", (8e-6, 2e-5)),
-        "burn_in": Distribution(0.3, "uniform", (0.16, 0.54)),
-    }
 
     def setup(self) -> None:
         self.begin = (self.hparams["burn_in"] * self.iterations).floor()

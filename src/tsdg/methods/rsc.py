@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
+from tsdg.methods import declarations
 from tsdg.methods.base import Losses, Method, cross_entropy
-from tsdg.methods.search import Distribution
 
 
 def quantile(values: Tensor, q: Tensor) -> Tensor:
@@ -17,21 +17,12 @@ def quantile(values: Tensor, q: Tensor) -> Tensor:
     return (low + (high - low) * (place - below)).squeeze(-1)
 
 
-class RSC(Method):
+class RSC(declarations.RSC, Method):
     """Cross-entropy with the features muted that the prediction of the true class rests on most.
 
     Of every sample, features whose gradient of the true class's logit is at or above the (1 - p) quantile;
     of the batch, the fraction b of samples whose true-class probability falls most by the muting.
     """
-
-    title = "RSC"
-    citation = "Huang et al., Self-Challenging Improves Cross-Domain Generalization, ECCV 2020"
-    least_sources = 1
-    some_domains = True
-    search = {
-        "p": Distribution(1 / 3, "uniform", (0, 0.5)),
-        "b": Distribution(1 / 3, "uniform", (0, 0.5)),
-    }
 
     def losses(self, x, y, draws) -> Losses:
         z = self.features(x)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import torch
 from torch import Tensor
 
 from tsdg.errors import InputError
+from tsdg.methods import declarations
 from tsdg.methods.base import Losses, Method, cross_entropy
 from tsdg.methods.consistency import DISTANCES, domain_consistency, pairwise_consistency, sample_consistency
-from tsdg.methods.search import Distribution
 from tsdg.methods.similarity import (
     centroids,
     class_sums,
@@ -21,10 +18,8 @@ from tsdg.methods.similarity import (
     same_cluster,
 )
 
-CITATION = "Zhang, Ragab & Foo, Domain Generalization via Selective Consistency Regularization, ICPR 2022"
 
-
-class SelectiveConsistency(Method):
+class SelectiveConsistency(declarations.SelectiveConsistency, Method):
     """Cross-entropy plus lambda times the inconsistency of related domains.
 
     Options
@@ -34,11 +29,6 @@ class SelectiveConsistency(Method):
     kernel : {"linear", "gaussian"}
         How two domains are compared, see `tsdg.methods.consistency.pairwise_consistency`.
     """
-
-    citation = CITATION
-    some_domains = True
-    search = {"lambda": Distribution(0.01, "power", (-3, -1))}
-    options = {"regularize": ("logits", "features", "soft_labels"), "kernel": ("linear", "gaussian")}
 
     def __init__(self, *args, regularize: str = "logits", kernel: str = "linear", **kwargs):
         self.regularize, self.kernel = regularize, kernel
@@ -64,7 +54,7 @@ class SelectiveConsistency(Method):
         return {"loss": risk + self.hparams["lambda"] * omega, "cross_entropy": risk, "consistency": omega}
 
 
-class MetadataConsistency(SelectiveConsistency):
+class MetadataConsistency(declarations.MetadataConsistency, SelectiveConsistency):
     """Related are the domains of a cluster, known from metadata.
 
     Options
@@ -75,31 +65,9 @@ class MetadataConsistency(SelectiveConsistency):
         What is compared with it: the centroids of its domains, or their samples.
     """
 
-    title = "Ours (metadata)"
-    uses_clusters = True
-    options = {
-        **SelectiveConsistency.options,
-        "distance": tuple(DISTANCES),
-        "level": ("domain", "sample"),
-    }
-
     def __init__(self, *args, distance: str = "l2", level: str = "domain", **kwargs):
         self.distance, self.level = distance, level
         super().__init__(*args, **kwargs)
-
-    @staticmethod
-    def check(options: Mapping[str, Any]) -> None:
-        regularize = options.get("regularize", "logits")
-        if options.get("distance") == "kl" and regularize != "soft_labels":
-            raise InputError(
-                f"distance kl compares distributions, and {regularize} are none: "
-                "give it `regularize: soft_labels`"
-            )
-        default = options.get("distance", "l2") == "l2" and options.get("level", "domain") == "domain"
-        if options.get("kernel") == "gaussian" and not default:
-            raise InputError(
-                "kernel gaussian compares domains pair by pair: leave out `distance` and `level`"
-            )
 
     def setup(self) -> None:
         if self.clusters is None:
@@ -122,7 +90,7 @@ class MetadataConsistency(SelectiveConsistency):
         return super().inconsistency(values, logits, labels, draws)  # the same, where no class is missing
 
 
-class LearnedConsistency(SelectiveConsistency):
+class LearnedConsistency(declarations.LearnedConsistency, SelectiveConsistency):
     """Related to a domain is its nearest neighbour by class centroids of the logits, found anew at times.
 
     Centroids are means over all training logits since the last update; the first update has one batch.
@@ -136,15 +104,7 @@ class LearnedConsistency(SelectiveConsistency):
         Iterations between updates of the similarity.
     """
 
-    title = "Ours (learned)"
     stream = "Ours (learned)"
-    search = {**SelectiveConsistency.search, "xi": Distribution(0.1, "power", (-2, 2))}
-    options = {
-        **SelectiveConsistency.options,
-        "rbf": ("bandwidth", "gamma", "one"),
-        "neighbour": ("nearest", "random"),
-        "every": int,
-    }
 
     def __init__(self, *args, rbf: str = "bandwidth", neighbour: str = "nearest", every: int = 100, **kwargs):
         self.rbf, self.neighbour, self.every = rbf, neighbour, every

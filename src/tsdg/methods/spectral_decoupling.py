@@ -1,17 +1,11 @@
 """Spectral decoupling: large logits cost, so that no feature starves the others."""
 
+from tsdg.methods import declarations
 from tsdg.methods.base import Losses, Method, cross_entropy
-from tsdg.methods.search import Distribution
 
 
-class SpectralDecoupling(Method):
+class SpectralDecoupling(declarations.SpectralDecoupling, Method):
     """Cross-entropy plus lambda times the mean squared logit."""
-
-    title = "SD"
-    citation = "Pezeshki et al., Gradient Starvation: A Learning Proclivity in Neural Networks, NeurIPS 2021"
-    least_sources = 1
-    some_domains = True
-    search = {"lambda": Distribution(0.1, "power", (-5, -1))}
 
     def losses(self, x, y, draws) -> Losses:
         logits = self.classify(self.features(x))

@@ -134,7 +134,7 @@ class Subject:
     @classmethod
     def drawn(cls, name: str) -> Subject:
         """With hyperparameters of three draws of the method's search."""
-        search = methods.get(name).search
+        search = methods.declaration(name).search
         drawn = [draw(search, number, seed=0, method=name) for number in RUNS]
         return cls(name, {key: [values[key] for values in drawn] for key in search}, {})
 
@@ -172,7 +172,7 @@ class Subject:
 
     def choices(self) -> list[Subject]:
         """The subject, and with each value of each option, beside another option where it needs one."""
-        options = methods.get(self.name).options
+        options = methods.declaration(self.name).options
         single = [
             {option: value}
             for option, values in options.items()

@@ -10,18 +10,17 @@ from __future__ import annotations
 import hashlib
 import sys
 import sysconfig
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from functools import cache
-from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from typing import Any
 
 from tsdg import methods
 from tsdg.errors import InputError
-from tsdg.learning import networks
 from tsdg.methods import estimators
 from tsdg.runs.code.definitions import Definition, Imported, Module, Modules
+from tsdg.runs.code.places import file_of, spec_of
 from tsdg.runs.code.reach import Reach
 from tsdg.runs.code.wording import Attribute, Wording, is_private
 
@@ -31,9 +30,10 @@ BESIDE = {
     "tsdg:__version__",
     "tsdg.learning.network_inputs:INPUTS",
     "tsdg.learning.networks:BACKBONES",
-    "tsdg.learning.networks:OPTIONS",
-    "tsdg.learning.networks:parts",
+    "tsdg.learning.backbones.options:OPTIONS",
     "tsdg.methods:METHODS",
+    "tsdg.methods:class_path",
+    "tsdg.methods:declaration",
     "tsdg.methods:get",
     "tsdg.runs.fingerprint:code_fingerprint",
     "tsdg.runs.fingerprint:training_fingerprint",
@@ -58,11 +58,22 @@ def training_fingerprint(config: Mapping[str, Any], loop: str = "runs.training")
     """
     if config["method"] == estimators.METHOD:
         return _of_estimator(tuple(estimators.classes_of(config)))
-    parts = networks.parts(config.get("backbone", "toy"), config.get("input", "raw"))
+    backbone, seen = config.get("backbone", "toy"), config.get("input", "raw")
+    parts = [_registered("tsdg.learning.networks:BACKBONES", backbone)]
+    if seen != "raw":
+        parts += [_registered("tsdg.learning.network_inputs:INPUTS", seen)]
     return code_fingerprint(config["method"], loop, parts)
 
 
-def code_fingerprint(method: str, loop: str = "runs.training", parts: Iterable[Callable] = ()) -> str:
+def _registered(registry: str, name: str) -> str:
+    """``module:name`` of what a dictionary in a module, ``module:dictionary``, has under a name."""
+    module, _, dictionary = registry.partition(":")
+    defined = _package().modules.module(module).names[dictionary].nodes[0]  # type: ignore[union-attr]
+    found = dict(zip((key.value for key in defined.keys), defined.values, strict=True))  # type: ignore
+    return f"{module}:{found[name].id}"
+
+
+def code_fingerprint(method: str, loop: str = "runs.training", parts: Iterable[str] = ()) -> str:
     """Fingerprint of a method's training, so that a change of one method leaves the results of others valid.
 
     Parameters
@@ -71,18 +82,20 @@ def code_fingerprint(method: str, loop: str = "runs.training", parts: Iterable[C
         Of the package, or a plug-in.
     loop : str
         Module of the training loop, its function `train`, named without ``tsdg.``.
-    parts : iterable of callable
-        What a network is made of, see `tsdg.learning.networks.parts`.
+    parts : iterable of str
+        What a network is made of, each ``module:name``.
     """
-    return _of_method(loop, methods.get(method), *parts)  # type: ignore[arg-type]
+    entry = methods.class_path(method)
+    package = entry.partition(":")[0].partition(".")[0]
+    declared: Hashable = methods.declaration(method)  # type: ignore[assignment]
+    return _of_method(declared, package, f"tsdg.{loop}:train", entry, *parts)
 
 
 @cache
-def _of_method(loop: str, method: type, *parts: Callable) -> str:
-    package = method.__module__.partition(".")[0]
-    wording = _package() if package == "tsdg" else Wording(Modules({"tsdg", package}, _file, BESIDE))
-    entries = [f"{part.__module__}:{part.__qualname__}" for part in (method, *parts)]  # type: ignore[attr-defined]
-    return fingerprint(wording, f"tsdg.{loop}:train", *entries)
+def _of_method(declared: Hashable, package: str, *entries: str) -> str:
+    """Fingerprint of entry points; a plug-in that is read again is another class of the same name."""
+    wording = _package() if package == "tsdg" else Wording(Modules({"tsdg", package}, file_of, BESIDE))
+    return fingerprint(wording, *entries)
 
 
 @cache
@@ -95,12 +108,12 @@ def _of_estimator(classes: tuple[str, ...]) -> str:
             continue
         if installed := _installed(package):
             versions |= set(installed)
-        elif _file(module):
+        elif file_of(module):
             packages |= {package, *_beside(package)}
             entries.append(f"{module}:{name}")
     own = functions_fingerprint("runs.estimation:train")
     if entries:
-        wording = Wording(Modules(packages, _file, BESIDE))
+        wording = Wording(Modules(packages, file_of, BESIDE))
         try:
             own = fingerprint(wording, "tsdg.runs.estimation:train", *entries)
         except (SyntaxError, ValueError) as error:
@@ -115,7 +128,7 @@ def _of_estimator(classes: tuple[str, ...]) -> str:
 
 def _installed(package: str) -> list[str]:
     """Names and versions of the distributions of a package among the installed ones; none of another."""
-    spec = _spec(package)
+    spec = spec_of(package)
     folders = [Path(sysconfig.get_path(name)).resolve() for name in ("purelib", "platlib")]
     places = [spec.origin or "", *(spec.submodule_search_locations or ())] if spec else []
     if not any(Path(place).resolve().is_relative_to(folder) for place in places for folder in folders):
@@ -125,7 +138,7 @@ def _installed(package: str) -> list[str]:
 
 def _beside(package: str) -> set[str]:
     """Modules and packages in the folder that has a module of one's own: it may import them."""
-    file = _file(package)
+    file = file_of(package)
     if file is None:
         return set()
     folder = file.parents[1] if file.name == "__init__.py" else file.parent
@@ -142,7 +155,7 @@ def functions_fingerprint(*entries: str) -> str:
 
 @cache
 def _package() -> Wording:
-    return Wording(Modules({"tsdg"}, _file, BESIDE))
+    return Wording(Modules({"tsdg"}, file_of, BESIDE))
 
 
 def fingerprint(wording: Wording, *entries: str) -> str:
@@ -158,23 +171,6 @@ def _entry(modules: Modules, module: str, name: str = "") -> Definition | Import
     found = modules.named(inside, name) if name else None
     # A class that a function makes has no definition of its own, so that all of its module counts.
     return found if isinstance(found, Definition) else Imported(module)
-
-
-def _file(module: str) -> Path | None:
-    """The file of a module, without importing it or what it is inside of."""
-    spec = _spec(module)
-    return Path(spec.origin) if spec and spec.origin and spec.origin.endswith(".py") else None
-
-
-def _spec(module: str) -> ModuleSpec | None:
-    if module in sys.modules:
-        return sys.modules[module].__spec__
-    package = module.rpartition(".")[0]
-    if not package:
-        return PathFinder.find_spec(module)
-    inside = _spec(package)
-    folders = inside and inside.submodule_search_locations
-    return PathFinder.find_spec(module, folders) if folders else None
 
 
 class _Graph:

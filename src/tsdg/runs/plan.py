@@ -16,7 +16,7 @@ from tsdg.data import toy
 from tsdg.data.kinds import KINDS
 from tsdg.data.windows import CARD, WindowedDataset, write
 from tsdg.errors import InputError, nearest
-from tsdg.learning.networks import OPTIONS
+from tsdg.learning.backbones.options import OPTIONS
 from tsdg.methods import estimators
 from tsdg.runs.current import CurrentRecords
 from tsdg.runs.record import read

@@ -22,7 +22,7 @@ from tsdg.learning.batches import minibatches
 from tsdg.learning.cuda_graphs import GraphedStep
 from tsdg.learning.inputs import Windows
 from tsdg.learning.sources import NO_GROUPS, Groups, Sources
-from tsdg.methods import Method
+from tsdg.methods.base import Method
 from tsdg.runs.fingerprint import training_fingerprint
 from tsdg.runs.losses import LOG_EVERY, LossLog
 from tsdg.runs.machine import machine

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tsdg.learning.networks import BACKBONES, OPTIONS, defaults
+from tsdg.learning.backbones.options import DEFAULTS, NORMALIZATIONS, OPTIONS
 
 AUTO = "auto"  # for recordings of one's own, which follows from their windows
-NAMES = [name for name in BACKBONES if name != "toy"]
+NAMES = [name for name in DEFAULTS if name != "toy"]
 
 
 def _at_least(minimum: int, what: str) -> dict[str, Any]:
@@ -43,8 +43,8 @@ def schema(*, auto: bool = False) -> dict[str, Any]:
 
 
 def _options(name: str) -> dict[str, Any]:
-    norms = {"norm": {"enum": list(BACKBONES[name].normalizations)}}  # type: ignore[attr-defined]
-    values = {option: (VALUES | norms)[option] for option in OPTIONS if option in defaults(name)}
+    norms = {"norm": {"enum": list(NORMALIZATIONS[name])}}
+    values = {option: (VALUES | norms)[option] for option in OPTIONS if option in DEFAULTS[name]}
     return {"additionalProperties": False, "properties": {"name": True, **values}}
 
 

@@ -8,8 +8,8 @@ from tsdg import methods
 from tsdg.data import toy
 from tsdg.data.own.backbone import backbone
 from tsdg.errors import InputError
+from tsdg.learning.backbones.options import DEFAULTS
 from tsdg.learning.centring import NONE, REFERENCE
-from tsdg.learning.networks import defaults
 from tsdg.study import backbones, clusters
 from tsdg.study.params import Tree
 
@@ -42,7 +42,7 @@ def of_network(variant: str, row: Tree, dataset: str, data: Tree, training: Tree
             f"variants.{variant}.augment: datasets.{dataset} has no `augmentation`; list functions there"
         )
     given = None
-    if methods.get(row["method"]).uses_clusters:
+    if methods.uses_clusters(row["method"]):
         given = row.get("clusters", data.get("clusters"))
         if given is None:
             raise InputError(
@@ -90,7 +90,7 @@ def of_estimator(variant: str, row: Tree, dataset: str, data: Tree, training: Tr
 
 def of_toy(row: Tree, entry: Tree, training: Tree) -> Tree:
     """Of a network in the toy study, whose entry is given."""
-    given = row["clusters"] if methods.get(row["method"]).uses_clusters else None
+    given = row["clusters"] if methods.uses_clusters(row["method"]) else None
     sources: dict[str, dict[str, Any]] = {name: {} for name in toy.SOURCES}  # no metadata
     return {
         **_method(row),
@@ -102,7 +102,7 @@ def of_toy(row: Tree, entry: Tree, training: Tree) -> Tree:
 
 
 def _method(row: Tree) -> Tree:
-    forward = row.get("forward", methods.get(row["method"]).forward_default)
+    forward = row.get("forward", methods.declaration(row["method"]).forward_default)
     return {"method": row["method"], "forward": forward, "options": row.get("options", {})}
 
 
@@ -123,7 +123,7 @@ def network(data: Tree, row: Mapping[str, Any] = MappingProxyType({})) -> Tree:
             options = {"width": data["width"], **options}
         elif "backbone" not in row:
             raise InputError(f"width: {data['width']} is for backbone har, not {name}; leave it out")
-    usual = defaults(name)
+    usual = DEFAULTS[name]
     own = {"backbone": name} | {key: value for key, value in options.items() if value != usual[key]}
     if seen != RAW:
         own["input"] = seen

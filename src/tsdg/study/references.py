@@ -107,7 +107,7 @@ def _variant(where: str, row: Tree) -> None:
             estimators.check(row)
         return
     with _at(where):
-        method = methods.get(row["method"])
+        method = methods.declaration(row["method"])
         methods.check_options(row["method"], row.get("options", {}))
     for name, value in row.get("hparams", {}).items():
         if name not in method.search:
@@ -136,7 +136,7 @@ def _toy(study: Study) -> None:
         if row["method"] == estimators.METHOD:
             raise InputError(f"toy.variants.{name}.method: the toy study trains networks; choose another")
         _variant(f"toy.variants.{name}", row)
-        if methods.get(row["method"]).uses_clusters and "clusters" not in row:
+        if methods.uses_clusters(row["method"]) and "clusters" not in row:
             raise InputError(f"toy.variants.{name}: {row['method']} needs clusters, e.g. [[A, B], [C]]")
         study.config("toy", name)
     for name in study.toy.get("ours", []):
@@ -176,7 +176,7 @@ def _check_batch(row: str, settings: Tree) -> None:
     count = settings.get("domains_per_batch")
     if count is None:
         return
-    method = methods.get(settings["method"])
+    method = methods.declaration(settings["method"])
     if not method.some_domains:
         raise InputError(
             f"domains_per_batch: variant {row} learns from all source domains at once, since "

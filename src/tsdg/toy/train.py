@@ -19,7 +19,7 @@ import tsdg
 from tsdg import methods
 from tsdg.data.toy import CHANNELS, CLASSES, LENGTH, SOURCES, TARGET, fingerprint, generate
 from tsdg.learning import metrics, networks
-from tsdg.methods import Method
+from tsdg.methods.base import Method
 from tsdg.runs.fingerprint import training_fingerprint
 from tsdg.runs.machine import machine
 from tsdg.runs.writing import FORMAT

@@ -1,13 +1,12 @@
 """Table of the augmentations: what each does to a window, and with which settings a study has it."""
 
-import inspect
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from tsdg.learning.augment import Augmentation
+from tsdg.learning import augmentation_defaults as defaults
 from tsdg.results.about.datasets import title
 from tsdg.results.latex import document, escape, ruled
 from tsdg.results.tables import write
@@ -29,7 +28,12 @@ CAPTION = (
     "Augmentations: what becomes of a channel x of a window at each time step, where μ is its mean and σ its "
     "standard deviation; and the data sets that have it, with their settings."
 )
-DEFAULTS = {name: about.default for name, about in inspect.signature(Augmentation).parameters.items()}
+DEFAULTS = {
+    "statistics": defaults.STATISTICS,
+    "mean": defaults.MEAN,
+    "scale": defaults.SCALE,
+    "masked": defaults.MASKED,
+}
 
 
 def augmentations(study: Study) -> pd.DataFrame:

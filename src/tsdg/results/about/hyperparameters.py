@@ -48,7 +48,7 @@ def hyperparameters(names: Iterable[str] | None = None) -> pd.DataFrame:
     """
     rows = []
     for name in names or [*methods.METHODS, *methods.PLUGINS]:
-        method = methods.get(name)
+        method = methods.declaration(name)
         about = (method.forward_default.replace("_", " "), method.citation)
         search = method.search.items() or [("", None)]
         rows += [

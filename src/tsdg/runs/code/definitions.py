@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.util import resolve_name
 from pathlib import Path
-from pkgutil import resolve_name as external_object
+from pkgutil import resolve_name as resolve
 from typing import Any, NamedTuple
+
+from tsdg.runs.code.places import file_of
 
 EXCEPTIONS = {
     name for name, of in vars(builtins).items() if isinstance(of, type) and issubclass(of, BaseException)
@@ -390,9 +392,23 @@ class Modules:
 
 
 def called_from_outside(family: Family) -> set[str]:
-    """Names of members that a class from outside may call."""
-    names: set[str] = set()
-    for name in sorted(family.outside):
-        cls = external_object(name) if name.startswith(CALLING) else object
-        names |= {*dir(cls), *getattr(cls, "__annotations__", ())}
-    return names
+    """Names of members that a class from outside may call, beside special ones."""
+    return {name for cls in family.outside if cls.startswith(CALLING) for name in _members(cls)}
+
+
+@cache
+def _members(name: str) -> set[str]:
+    """Names of the members of a class of PyTorch, as its modules say without being imported."""
+    module, _, cls = name.rpartition(".")
+    modules = _pytorch()
+    found = modules.target(Imported(module, cls))
+    if not isinstance(found, Definition) or not found.is_class:
+        return set(dir(resolve(name)))  # it is not written in Python
+    bodies = [ancestor.body for ancestor in modules.family(found).ancestors]
+    fields = {ast.unparse(field.target) for body in bodies for field in body.fields}
+    return fields.union(*(body.members for body in bodies))
+
+
+@cache
+def _pytorch() -> Modules:
+    return Modules({CALLING.rstrip(".")}, file_of)
