@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from tsdg.data import toy
 from tsdg.data.contents import Contents
 from tsdg.data.kinds import KINDS, Kind
-from tsdg.data.windows import read_card
+from tsdg.data.windows import card_of
 from tsdg.errors import InputError
 from tsdg.files import write_text
 from tsdg.methods import estimators
@@ -303,7 +303,7 @@ class Workflow:
         """Hashes of the raw files on a data set's card, by name; in several folders several can have one."""
         hashes: dict[str, list[str]] = {}
         with suppress(InputError, LookupError, TypeError):
-            for source in read_card(Path(self.card(dataset)), "")["sources"]:
+            for source in card_of(Path(self.card(dataset)).parent, ())["sources"]:
                 hashes.setdefault(source["file"], []).append(source["sha256"])
         return hashes
 

@@ -3,10 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
+from tsdg.data.own.study_file import study_text
 from tsdg.data.windows import WindowedDataset, write
 from tsdg.runs import baselines
 from tsdg.runs.baselines import BASELINES, accuracies, describe, in_words, sample
+from tsdg.runs.job import train_job
+from tsdg.runs.record import read
+from tsdg.study.study import Study
 
 LENGTH = 32
 ROWS = list(BASELINES)
@@ -43,7 +48,7 @@ def contents(data):
 
 @pytest.mark.parametrize("missing", [False, True])
 def test_what_is_told_by_a_tone_is_found_on_every_domain(tmp_path, missing):
-    table = accuracies(toy(tmp_path, missing=missing))
+    table = accuracies(toy(tmp_path, missing=missing), "random")
     assert list(table.index) == list("ABC")
     assert (table[ROWS] == 1).all(axis=None)
     assert (table["majority"] == 0.75).all()
@@ -52,7 +57,7 @@ def test_what_is_told_by_a_tone_is_found_on_every_domain(tmp_path, missing):
 
 def test_what_is_told_by_nothing_is_near_chance(tmp_path):
     data = toy(tmp_path, told=False, counts=(60, 60))
-    table = accuracies(data)
+    table = accuracies(data, "random")
     assert (table[ROWS].mean() - 0.5).abs().max() < 0.1
     assert "little or nothing carries over" in describe(data)[-1]
 
@@ -64,7 +69,25 @@ def test_a_sample_has_each_class_by_its_share_and_the_same_windows(tmp_path):
     whole, kept = contents(data), contents(some)
     assert len(kept) == 60
     assert kept < whole
-    pd.testing.assert_frame_equal(accuracies(sample(data, 40)), accuracies(data))
+    pd.testing.assert_frame_equal(accuracies(sample(data, 40), "random"), accuracies(data, "random"))
+
+
+def test_baselines_learn_from_what_a_row_of_the_proposed_table_does(tmp_path):
+    data = toy(tmp_path, told=False)
+    entry = {
+        "kind": "table", "raw": "t.csv", "source": "own", "prepare": {"window": LENGTH}, "backbone": "har",
+        "split": "blocked", "standardize": "sources", "domains": {name: {"user": name} for name in "ABC"},
+        "augmentation": {"functions": ["scaling"], "statistics": "standard", "scale": [0.8, 1.2]},
+    }  # fmt: skip
+    study = Study(yaml.safe_load(study_text("mine", entry, "study.yaml")))
+    name, table = "statistics-logistic", accuracies(data, "blocked")
+    job = {"dataset": "mine", "variant": name, "seeds": [0], "draws": ["fixed"], "out": tmp_path / "runs"}
+    for target in "ABC":
+        (path,) = train_job(study, tmp_path / "toy", targets=[target], **job)
+        assert read(path).checkpoints[-1].target.accuracy == table.loc[target, name]
+    shown = {cell for line in describe(data) for cell in line.split()}
+    assert {f"{100 * share:.1f}" for share in table[name]} <= shown
+    assert not accuracies(data, "random")[ROWS].equals(table[ROWS])
 
 
 def test_what_is_too_large_is_drawn_from_or_left_and_said(tmp_path, monkeypatch):
@@ -82,7 +105,7 @@ def test_data_that_teach_nothing_are_one_line(tmp_path):
 
 
 def test_one_domain_teaches_another(tmp_path):
-    assert (accuracies(toy(tmp_path, domains="AB"))[ROWS] == 1).all(axis=None)
+    assert (accuracies(toy(tmp_path, domains="AB"), "random")[ROWS] == 1).all(axis=None)
 
 
 @pytest.mark.parametrize(

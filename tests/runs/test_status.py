@@ -156,7 +156,8 @@ def test_a_damaged_card_is_one_message(project, command, card, capsys):
         path.write_text(card)
     assert main(command) == 2
     (error,) = capsys.readouterr().err.splitlines()
-    assert "results/data/tiny/card.json: not the card of a prepared data set; delete it" in error
+    assert "results/data/tiny/card.json: " in error
+    assert "; run `tsdg prepare` for this data set again" in error
 
 
 def test_a_folder_in_place_of_a_log_is_one_message(project, params, capsys):

@@ -2,6 +2,7 @@
 
 import argparse
 import shlex
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,8 +62,8 @@ def _check(arguments: argparse.Namespace) -> None:
 
     title = arguments.as_name or Path(arguments.what).name.split(".")[0]
 
-    def baselines(data: "WindowedDataset") -> list[str]:
-        lines = [] if arguments.quick else _baselines(data)
+    def baselines(data: "WindowedDataset", split: str | None = None) -> list[str]:
+        lines = [] if arguments.quick else _baselines(data, split)
         return [*lines, *(_transfer(data, title, arguments.out) if arguments.transfer else [])]
 
     options = given(arguments, CHECK)
@@ -97,14 +98,15 @@ def _check(arguments: argparse.Namespace) -> None:
     kind = KINDS[entry["kind"]]
     if not kind.own:
         data = load_checked(DATA / prepared)
-        print(*describe(data), *baselines(data), sep="\n")
+        print(*describe(data), *baselines(data, entry["split"]), sep="\n")
         return
     raw: Any = entry["raw"]
     if entry["source"] == "simulated":
         [raw] = (Path("data/simulated") / prepared / name for name in kind.raw_names(entry))
     with progress_bar("check", "part") as step:
         chosen = kind.arguments("prepare", entry) | options
-        lines, _ = check_table(raw, **chosen, also=baselines, said_before=_print, progress=step)
+        also = partial(baselines, split=entry["split"])
+        lines, _ = check_table(raw, **chosen, also=also, said_before=_print, progress=step)
     print(*lines, sep="\n")
 
 
@@ -113,10 +115,10 @@ def _print(lines: list[str]) -> None:
         print(line, flush=True)
 
 
-def _baselines(data: "WindowedDataset") -> list[str]:
+def _baselines(data: "WindowedDataset", split: str | None) -> list[str]:
     from tsdg.runs.baselines import describe  # which loads PyTorch
 
-    return describe(data)
+    return describe(data, split)
 
 
 def _transfer(data: "WindowedDataset", title: str, out: Path | None) -> list[str]:

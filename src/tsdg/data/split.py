@@ -68,6 +68,11 @@ def split(
     return parts
 
 
+def proposed(cut: str | None) -> str:
+    """The method for a data set of which nothing else is known; `cut` as of `split`."""
+    return "random" if cut == "windows" else "blocked"
+
+
 def _random(windows: pd.DataFrame, fraction: float, rng: np.random.Generator) -> np.ndarray:
     parts = np.full(len(windows), TRAIN, dtype=np.int8)
     size = min(max(1, round(fraction * len(windows))), len(windows) - 1)

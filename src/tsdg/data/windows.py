@@ -160,6 +160,28 @@ def read_card(path: Path, remedy: str) -> Any:
         raise InputError(f"{path}: unreadable ({error}); {remedy}") from None
 
 
+def card_of(folder: Path, fields: Iterable[str]) -> dict[str, Any]:
+    """The card of a prepared data set, of which some fields are needed.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or one of the fields is not as it must be.
+    """
+    card = read_card(folder / CARD, _REMEDY)
+    known = _CARD_FIELDS | _CARD_ADDED
+    for name in fields:
+        value: Any = card.get(name) if isinstance(card, dict) else None
+        fits = isinstance(value, known[name])
+        if fits and name in ("domains", "counts"):
+            fits = all(isinstance(row, dict) for row in value.values())
+        if fits and name == "window":
+            fits = all(isinstance(value.get(key), int) for key in ("length", "stride"))
+        if not fits:
+            raise InputError(f"{folder / CARD}: field `{name}` is missing or not what it must be; {_REMEDY}")
+    return card
+
+
 def window_starts(length: int, stride: int, samples: int) -> np.ndarray:
     """Starts of all windows that fit into a recording.
 

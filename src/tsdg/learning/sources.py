@@ -68,7 +68,8 @@ class Sources:
             if domain not in dataset.domains:
                 raise InputError(
                     f"the prepared data set {dataset.card['name']!r} has no domain {domain!r}; "
-                    f"it has {', '.join(dataset.domains)}"
+                    f"it has {', '.join(dataset.domains)}; prepare it again, or correct `domains` in the "
+                    "study"
                 )
         self.target = target
         self.names = [domain for domain in domains if domain not in self.held_out]

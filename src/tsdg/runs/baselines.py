@@ -11,6 +11,7 @@ import pandas as pd
 import yaml
 
 from tsdg.data.own.study_file import VARIANTS
+from tsdg.data.split import proposed
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 from tsdg.learning.inputs import Windows
@@ -26,12 +27,19 @@ BASELINES: dict[str, dict[str, Any]] = {
     name: yaml.safe_load(VARIANTS)["variants"][name] for name in ("spectrum-logistic", "statistics-logistic")
 }
 SETTINGS: dict[str, Any] = {
-    "validation_fraction": 0.2, "split": "random", "standardize": "sources", "random_filter": None,
+    "validation_fraction": 0.2, "standardize": "sources", "random_filter": None,
 }  # fmt: skip
 
 
-def accuracies(data: WindowedDataset) -> pd.DataFrame:
+def accuracies(data: WindowedDataset, split: str) -> pd.DataFrame:
     """Accuracy on each domain, of each baseline learned on the others; the majority's share; chance.
+
+    Parameters
+    ----------
+    data : WindowedDataset
+    split : {"random", "blocked"}
+        What of the others' windows is learned from, see `tsdg.data.split.split`: as in a table, those that
+        do not validate.
 
     Returns
     -------
@@ -51,7 +59,7 @@ def accuracies(data: WindowedDataset) -> pd.DataFrame:
     with tempfile.TemporaryDirectory(prefix="tsdg-baselines-") as folder:  # of features, computed once
         for name, row in BASELINES.items():
             config = SETTINGS | {key: row[key] for key in ("features", "estimator", "arguments")}
-            config["domains"] = domains
+            config |= {"domains": domains, "split": split}
             for target in domains:
                 fitting = Fitting(
                     data, windows, config, target=target, seed=0, hparams={}, folder=Path(folder)
@@ -85,8 +93,11 @@ def per_domain(data: WindowedDataset) -> int:
     return min(WINDOWS, FITTED // domains, VALUES // size) // domains
 
 
-def describe(data: WindowedDataset) -> list[str]:
-    """The accuracies as lines of text, and one line that reads them; or why there are none."""
+def describe(data: WindowedDataset, split: str | None = None) -> list[str]:
+    """The accuracies as lines of text, and one line that reads them; or why there are none.
+
+    `split` is the data set's in its study; by default what is proposed where there is none.
+    """
     count, most = per_domain(data), int(data.windows["domain"].value_counts().max())
     if count < min(FEW, most):
         return [
@@ -96,7 +107,7 @@ def describe(data: WindowedDataset) -> list[str]:
             f"{' and '.join(BASELINES)} of a study are the same"
         ]
     try:
-        table = accuracies(sample(data, count))
+        table = accuracies(sample(data, count) if most > count else data, split or proposed(data.cut))
     except InputError as error:
         return [f"baselines: none ({error})"]
     drawn = f", of at most {count:,} windows of each domain, drawn by share of the classes"

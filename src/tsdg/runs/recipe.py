@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tsdg.data import toy
-from tsdg.errors import InputError
+from tsdg.data.windows import CARD, card_of
 from tsdg.runs.fingerprint import training_fingerprint
 from tsdg.runs.writing import plain
 from tsdg.study.run import Run, run_path
@@ -177,17 +177,5 @@ def prepared_fingerprints(study: Study, folder: Path) -> dict[str, str]:
     InputError
         The card of a prepared data set is damaged.
     """
-    found = {}
-    for name in study.datasets:
-        card = folder / name / "card.json"
-        if card.exists():
-            try:
-                found[name] = json.loads(card.read_bytes())["fingerprint"]
-            except (OSError, ValueError, KeyError, TypeError, RecursionError):
-                found[name] = None
-            if not isinstance(found[name], str):
-                raise InputError(
-                    f"{card}: not the card of a prepared data set; delete it, then "
-                    f"`snakemake --cores 1 results/data/{name}/card.json`"
-                )
-    return found
+    there = [name for name in study.datasets if (folder / name / CARD).exists()]
+    return {name: card_of(folder / name, ["fingerprint"])["fingerprint"] for name in there}

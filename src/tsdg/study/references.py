@@ -147,8 +147,17 @@ def _table(study: Study, name: str) -> None:
     entry, where = study.tables[name], f"tables.{name}"
     for row in entry["rows"]:
         check_known(row, study.variants, "variant", f"{where}.rows")
-    for key in ("baselines", "ours", "labels"):
-        for row in entry.get(key, []):
+    keys = ("baselines", "ours", "labels")
+    stray = {key: [row for row in entry.get(key, []) if row not in entry["rows"]] for key in keys}
+    if sum(map(len, stray.values())) > 1 and all(
+        row in study.variants for some in stray.values() for row in some
+    ):
+        places = " and ".join(f"{', '.join(rows)} of {key}" for key, rows in stray.items() if rows)
+        raise InputError(
+            f"{where}: {places}: no rows of the table; take them out there too, or put them back"
+        )
+    for key, rows in stray.items():
+        for row in rows:
             check_known(row, entry["rows"], "row of the table", f"{where}.{key}")
     for number, panel in enumerate(entry.get("panels", [entry])):
         place = f"{where}.panels.{number}" if "panels" in entry else where

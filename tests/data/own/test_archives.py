@@ -48,6 +48,26 @@ def test_files_of_a_domain_each_are_windows(tmp_path, form, monkeypatch):
     assert data.windows["label"].tolist() == [0, 1, 1] * 6
 
 
+def test_series_of_unequal_lengths_are_recordings(tmp_path):
+    lengths = np.random.default_rng(0).integers(20, 50, 18)
+    series = [np.random.default_rng(n).normal(size=(length, 2)).round(4) for n, length in enumerate(lengths)]
+    raw = tmp_path / "raw"
+    raw.mkdir()
+    for k, domain in enumerate(("u", "v", "w")):
+        path = raw / f"mine_{domain}.ts"
+        write_ts(path, series[6 * k : 6 * k + 6], LABEL[6 * k : 6 * k + 6])
+        path.write_text(path.read_text().replace("@univariate", "@equalLength false\n@univariate"))
+    lines, entry = check_table(raw, files="*_{domain}.ts", window=10)
+    assert f"{raw}: 18 recordings of {min(lengths)} to {max(lengths)} time steps" in "\n".join(lines)
+    assert entry["split"] == "blocked"
+    card = prepare(raw, tmp_path / "out", domains=entry["domains"], **entry["prepare"])
+    data = WindowedDataset.load(tmp_path / "out")
+    assert data.windows.groupby("recording", sort=False).size().tolist() == (lengths // 10).tolist()
+    assert data.windows["recording"].iloc[-1] == "w mine_w-6"
+    np.testing.assert_array_equal(data.signals, np.concatenate(series).astype(np.float32))
+    assert card["channels"] == ["channel0", "channel1"]
+
+
 def test_a_flat_arff_is_a_table_with_a_row_a_window(tmp_path):
     head = "@relation Mine\n" + "".join(f"@attribute att{t} numeric\n" for t in range(30))
     head += '@attribute "who" {u,v,w}\n@attribute target {a,b}\n@data\n'
@@ -69,7 +89,16 @@ def test_a_flat_arff_is_a_table_with_a_row_a_window(tmp_path):
         ("t.ts", "@classLabel true a b\n1,2,3:a\n", "no line @data"),
         ("t.ts", "@timeStamps true\n@data\n(0,1),(1,2):a\n", "a time with each value"),
         ("t.ts", "@classLabel true a\n@data\n1,2:a\n1,2,x:a\n", "line 4: could not convert string to float"),
-        ("t.ts", "@classLabel true a\n@data\n1,2:a\n1,2,3:a\n", "window 2 has 1 channels of 3 time steps"),
+        (
+            "t.ts",
+            "@classLabel true a\n@data\n1,2:a\n1,2,3:a\n",
+            "window 2 has 1 channels of 3 time steps, .* or say `@equalLength false`",
+        ),
+        (
+            "t.ts",
+            "@equalLength false\n@classLabel true a\n@data\n1,2:a\n1,2,3:4,5,6:a\n",
+            "recording 2 has 2 channels, the first 1",
+        ),
         ("t.ts", "@classLabel true 1.0 b\n@data\n1,2:1\n1,2:B\n1,2:c\n", "line 5: label 'c' is not one of"),
         ("t.ts", "@classLabel true a\n@data\n1,2:1,2,3:a\n", "line 3: its channels are not of one length"),
         (

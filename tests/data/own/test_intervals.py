@@ -146,13 +146,17 @@ BAD = {
     "start twice": (["rec,start,start,end,label", "r1,0,1,2,sit"], "two columns are called 'start'"),
     "contradiction": (
         ["rec,start,end,duration,label", "r1,0,1,1,sit", "r1,1,2,2.5,sit"],
-        "line 3: duration 2.5 is not from start to end; correct or leave out one",
+        "line 3: duration 2.5 is not from start to end (correct or leave out one",
     ),
     "unknown": (["r9,0,1,sit"], "line 2: there is no recording 'r9', did you mean 'r3'?"),
     "overlap": (["r1,0,1,sit", "r1,0.5,2,walk"], "line 3: overlaps line 2"),
     "outside": (["r1,0,1,sit", "r2,2,9,walk"], "line 3: is outside of recording r2"),
     "backward": (["r1,1,1,sit"], "line 2: does not end after its start"),
     "text": (["r1,0,x,sit"], "line 2: end 'x' is no number"),
+    "several texts": (
+        ["r1,0,x,sit", "r2,,1,sit"],
+        "line 3: start '' is no number; line 2: end 'x' is no number",
+    ),
     "empty": (["r1,0,1,"], "column 'label' is empty throughout"),
     "several": (["r9,0,1,sit", "r8,0,1,sit", "r3,5,9,sit"], "'r8', did you mean 'r3'?; line 4: is outside"),
 }

@@ -226,7 +226,7 @@ FAULTS = {
     "domain changes within": (
         lambda p: changed("user", 7, 2).to_csv(p),
         {},
-        "recording 1: user changes in row 8",
+        "recording 1 goes on in row 9 after another one: two",
     ),
     "time runs backwards": (
         lambda p: changed("time", 7, 0.1).to_csv(p),
@@ -481,6 +481,21 @@ def test_columns_that_check_was_not_told_of_are_found(tmp_path):
         text(time="t", channels=["x", "y"])
 
 
+def test_sessions_that_are_numbered_anew_for_each_person_are_recordings(tmp_path):
+    table = people(3, 80).drop(columns=["recording", "time"])
+    table["session"] = np.tile(np.repeat([1, 2], 40), 3)
+    table.to_csv(tmp_path / "data.csv", index=False)
+    lines, entry = check_table(tmp_path / "data.csv", domain=["user"], window=10)
+    assert "recording: session, by its name; --recording says otherwise" in lines
+    assert entry["prepare"]["channels"] == ["x", "y"]
+    prepare(tmp_path / "data.csv", tmp_path / "out", domains=entry["domains"], **entry["prepare"])
+    names = WindowedDataset.load(tmp_path / "out").windows["recording"].unique().tolist()
+    assert names == [f"user{user} {session}" for user in (1, 2, 3) for session in (1, 2)]
+    table.drop(columns="label").to_csv(tmp_path / "data.csv", index=False)
+    with pytest.raises(InputError, match=r"no column 'label'; .* are the labels in a file of inter"):
+        check_table(tmp_path / "data.csv", domain=["user"])
+
+
 @pytest.mark.parametrize(
     ("rate", "plain"), [(100.00000000000213, 100.0), (33.333333333, 33.3333), (0.2, 0.2), (None, None)]
 )
@@ -509,7 +524,7 @@ def test_check_asks_for_the_domain_and_for_three_of_them(tmp_path):
 
 def test_the_example_fits_the_simulated_file(tmp_path):
     simulate(tmp_path, seconds=6)
-    entry = Study.load(PROJECT / "examples/hapt.yaml").dataset("hapt")
+    entry = Study.load(PROJECT / "examples/hapt.yaml").dataset("hapt-five")
     card = prepare(tmp_path / SIMULATED, tmp_path / "out", domains=entry["domains"], **entry["prepare"])
     assert card["simulated"]
     assert all(count == 6 for row in card["counts"].values() for count in row.values())
@@ -525,7 +540,7 @@ def test_simulating_leaves_a_real_file(tmp_path):
 @pytest.mark.skipif(not HAPT.is_file(), reason="HAPT is not at hand (set TSDG_REAL_DATA to its folder)")
 def test_hapt(tmp_path):
     study = Study.load(PROJECT / "examples/hapt.yaml", ["protocol=quick", "iterations=3", "batch_size=2"])
-    entry = study.dataset("hapt")
+    entry = study.dataset("hapt-five")
     card = prepare(HAPT, tmp_path / "out", domains=entry["domains"], **entry["prepare"])
     with np.load(HAPT) as arrays:
         signal, label, user = arrays["signal"], arrays["label"], arrays["user"]
@@ -538,7 +553,7 @@ def test_hapt(tmp_path):
         assert list(card["counts"][f"P{name}"].values()) == counts
     np.testing.assert_array_equal(np.load(tmp_path / "out/signals.npy"), signal[user <= 5])
     job = {"targets": ["P5"], "seeds": [0], "draws": ["fixed"], "out": tmp_path / "runs"}
-    (path,) = train_job(study, tmp_path / "out", dataset="hapt", variant="ours-learned", **job)
+    (path,) = train_job(study, tmp_path / "out", dataset="hapt-five", variant="ours-learned", **job)
     record = read(path)
     assert record.config["backbone"] == "har"
     assert record.checkpoints[-1].target.n == sum(card["counts"]["P5"].values())

@@ -89,5 +89,5 @@ def test_a_folder_without_a_card_is_named(tmp_path, card):
     (tmp_path / "none").mkdir()
     if card:
         (tmp_path / "none/card.json").write_text(card)
-    with pytest.raises(InputError, match=r"none/card\.json: unreadable .*tsdg prepare"):
+    with pytest.raises(InputError, match=r"none/card\.json: (unreadable|field) .*tsdg prepare"):
         render([tmp_path / "none"], tmp_path)

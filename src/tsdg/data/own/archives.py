@@ -1,4 +1,7 @@
-"""Windows already cut, as archives of time series classification have them: ``.ts`` and ``.arff``."""
+"""Windows already cut, as archives of time series classification have them: ``.ts`` and ``.arff``.
+
+Where they are not of one length, as ``@equalLength false`` of a ``.ts`` says, each is a recording.
+"""
 
 import io
 import re
@@ -15,7 +18,7 @@ from tsdg.data.own.reading import refused
 from tsdg.data.own.recordings import Block, Columns, Progress, Source, plain
 from tsdg.errors import InputError
 
-LABEL = "label"
+LABEL, RECORDING = "label", "recording"
 _BYTES = 1 << 22
 _RELATIONAL = re.compile(r"@attribute\s+\S+\s+relational\b", re.IGNORECASE)
 _NOMINAL = re.compile(r"(?im)^\s*@attribute.*\{.*\}")  # SciPy takes spaces before commas for part of a value
@@ -46,7 +49,7 @@ def open_ts(path: Path, progress: Progress) -> Source:
         parts = line.split(":")
         return (parts[:-1], parts[-1].strip()) if labelled else (parts, "")
 
-    return _lines(path, parse, progress, classes)
+    return _lines(path, parse, progress, classes, equal=said.get("@equallength") != "false")
 
 
 def open_arff(path: Path, progress: Progress) -> Source:
@@ -72,10 +75,13 @@ def _relational(line: str) -> tuple[list[str], str]:
     return series.split("\\n"), label.strip(" ,'\"")
 
 
-def _lines(path: Path, parse: Parse, progress: Progress, classes: Sequence[str] = ()) -> CutSource:
+def _lines(
+    path: Path, parse: Parse, progress: Progress, classes: Sequence[str] = (), *, equal: bool = True
+) -> Source:
     """Windows, a line each, with a function from a line to the texts of its channels and its label.
 
-    Where `classes` are given, a label is one of them, or ``?`` or nothing.
+    Where `classes` are given, a label is one of them, or ``?`` or nothing. Where the lines are not `equal`,
+    they are recordings of their own lengths, called by the file and their number.
     """
     known = {plain(name).lower() for name in classes}
 
@@ -96,7 +102,7 @@ def _lines(path: Path, parse: Parse, progress: Progress, classes: Sequence[str] 
     first = next(windows(), None)
     if first is None:
         raise InputError(f"{path}: holds no windows")
-    shape = first[0].shape
+    shape, ts = first[0].shape, path.suffix.lower() == ".ts"
     channels = [f"channel{index}" for index in range(shape[1])]
 
     def read(columns: Columns, source: Source) -> Iterator[Block]:
@@ -108,6 +114,7 @@ def _lines(path: Path, parse: Parse, progress: Progress, classes: Sequence[str] 
                     raise InputError(
                         f"{path}: window {number} has {window.shape[1]} channels of {window.shape[0]} time "
                         f"steps, the first {shape[1]} of {shape[0]}; bring all to one length"
+                        + (", or say `@equalLength false` in its head" if ts else "")
                     )
             labels = source.codes(LABEL, [label for _, label in part], np.arange(len(part)))
             signal = np.stack([window[:, chosen] for window, _ in part]).astype(np.float32)
@@ -115,6 +122,28 @@ def _lines(path: Path, parse: Parse, progress: Progress, classes: Sequence[str] 
             done += len(part)
             progress(done, done)
 
+    def read_recordings(columns: Columns, source: Source) -> Iterator[Block]:
+        chosen = [channels.index(name) for name in columns.channels]
+        for number, (window, label) in enumerate(windows(), start=1):
+            if window.shape[1] != shape[1]:
+                raise InputError(
+                    f"{path}: recording {number} has {window.shape[1]} channels, the first {shape[1]}; "
+                    "correct it"
+                )
+            texts = {LABEL: label, RECORDING: f"{path.stem}-{number}"}
+            codes = {}
+            for name in columns.texts:
+                column = window[:, channels.index(name)] if name in channels else [texts[name]] * len(window)
+                values, indices = np.unique(column, return_inverse=True)
+                codes[name] = source.codes(name, values.tolist(), indices)
+            time = window[:, channels.index(columns.time)] if columns.time else None
+            yield Block(window[:, chosen].astype(np.float32), codes, time)
+            progress(number, number)
+
+    if not equal:
+        names = [*channels, LABEL, RECORDING]
+        header = [f"{path}: recordings of unequal lengths, {shape[1]} channels"]
+        return Source(path, [path], names, channels, read_recordings, header=header)
     header = [f"{path}: windows already cut, {shape[1]} channels of {shape[0]} time steps"]
     return CutSource(path, [path], [*channels, LABEL], channels, read, header=header, length=shape[0])
 

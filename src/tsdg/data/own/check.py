@@ -24,6 +24,7 @@ from tsdg.data.own.sampling import IRREGULAR, RATES_DIFFER, plain_rate
 from tsdg.data.own.stamps import GAP, is_epoch, names_a_clock, names_a_count, rate_of, resolution
 from tsdg.data.own.study_file import BASELINES, ROWS, name_of, yaml_text
 from tsdg.data.simulated import SIMULATED_COLUMN
+from tsdg.data.split import proposed
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 
@@ -108,6 +109,9 @@ def check_table(
     source = settled(source, options.get("rows"), **({"label": "label"} | _names(options)), fields=fields)
     options |= source.settled
     asked = set(options)
+    if name := _recording_by_name(source, options, fields):
+        options["recording"] = name
+        guesses.append(f"recording: {name}, by its name; --recording says otherwise")
     if "join" in options:
         source, options, said = _joined(source, options, fields)
     else:
@@ -190,7 +194,7 @@ def check_table(
         "source": "own",
         "prepare": {k: v for k, v in (chosen | {"classes": classes, "window": window} | rest).items() if v},
         "backbone": backbone(window),
-        "split": "random" if data.cut == "windows" else "blocked",
+        "split": proposed(data.cut),
         "standardize": "sources",
         "domains": {name: dict(values) for name, values in domains.items()},
         "augmentation": {"functions": ["scaling"], "statistics": "standard", "scale": [0.8, 1.2]},
@@ -204,6 +208,17 @@ def _names(options: Mapping[str, Any]) -> dict[str, Any]:
     rate = options.get("sampling_rate")
     names |= {"rate": rate} if isinstance(rate, str) else {}
     return names | ({"label": None} if "intervals" in options else {})
+
+
+def _recording_by_name(source: Source, options: Mapping[str, Any], fields: Sequence[str]) -> str | None:
+    """A column that names the recordings by its name and its values, where none is given."""
+    if isinstance(source, CutSource) or "recording" in options or source.usual_recording(fields):
+        return None
+    names = [name for name in cut.RECORDING if name in source.names]
+    if not names:
+        return None
+    columns = source.columns(**_names(options), fields=fields)
+    return next((name for name in likely_recordings(source, columns, repeated=True) if name in names), None)
 
 
 def _joined(
@@ -585,8 +600,11 @@ def unnamed_recordings(source: Source, columns: Columns) -> str:
     return words
 
 
-def likely_recordings(source: Source, columns: Columns) -> list[str]:
-    """Columns that may name the recordings: the rows of a value stand together, in one domain."""
+def likely_recordings(source: Source, columns: Columns, *, repeated: bool = False) -> list[str]:
+    """Columns that may name the recordings: the rows of a value stand together, in one domain.
+
+    Where it may be `repeated`, a value is one of each domain's recordings.
+    """
     taken = {columns.label, columns.time, *columns.fields, *source.dates, FILE, SIMULATED_COLUMN, ""}
     names = [name for name in source.names if name not in taken]
 
@@ -595,26 +613,32 @@ def likely_recordings(source: Source, columns: Columns) -> list[str]:
 
     names = list(_nested(names, columns.fields, islice(read(), 1)))  # most drop out here
     found = _nested(names, columns.fields, read()) if names else {}
-    return [name for name, (values, domains) in found.items() if values > domains]
+    values = {name: {part[0] for part in parts} for name, parts in found.items()}
+    domains = {name: {part[1:] for part in parts} for name, parts in found.items()}
+    return [
+        name for name, parts in found.items()
+        if len(parts) > len(domains[name]) and (repeated or len(parts) == len(values[name]))
+    ]  # fmt: skip
 
 
 def _nested(
     names: Sequence[str], fields: Sequence[str], blocks: Iterable[Block]
-) -> dict[str, tuple[int, int]]:
-    """Columns of which the rows of a value stand together, many, in one domain: values, domains."""
-    domain_of: dict[str, dict[int, tuple[int, ...]]] = {name: {} for name in names}
-    last = dict.fromkeys(names, -1)
+) -> dict[str, set[tuple[int, ...]]]:
+    """Columns of which in each domain the rows of a value stand together, many: each value and domain."""
+    found: dict[str, set[tuple[int, ...]]] = {name: set() for name in names}
+    last: dict[str, tuple[int, ...]] = {}
     for block in blocks:
         domains = np.stack([block.codes[name] for name in fields], 1)
-        for name in list(domain_of):
-            codes, seen = block.codes[name], domain_of[name]
+        for name in list(found):
+            codes, seen = block.codes[name], found[name]
             changes = (codes[1:] != codes[:-1]) | (domains[1:] != domains[:-1]).any(1)
             starts = [0, *(np.flatnonzero(changes) + 1)] if len(codes) else []
             fits = len(starts) <= 1 + len(codes) / FEW and not (codes < 0).any()
             for start in starts if fits else []:
-                code, domain = int(codes[start]), tuple(domains[start].tolist())
-                fits &= seen.setdefault(code, domain) == domain if code == last[name] else code not in seen
-                seen[code], last[name] = domain, code
+                key = int(codes[start]), *domains[start].tolist()
+                fits &= key == last.get(name) or key not in seen
+                seen.add(key)
+                last[name] = key
             if not fits:
-                del domain_of[name]
-    return {name: (len(seen), len(set(seen.values()))) for name, seen in domain_of.items()}
+                del found[name]
+    return found

@@ -164,21 +164,24 @@ def attach(
     end = _column(path, table, "end", (*END, *DURATION))
     of_label = _column(path, table, "label", (label, *LABEL, *DESCRIPTION))
     dates = unit == "time" and columns.time in source.dates
-    first = _positions(path, lines, table[start], dates)
-    last = _positions(path, lines, table[end], dates and end not in DURATION)
+    problems: list[str] = []
+    first = _positions(lines, table[start], dates, problems)
+    last = _positions(lines, table[end], dates and end not in DURATION, problems)
+    if problems:
+        raise InputError(_told(path, problems))
     if end in DURATION:
         last = first + (np.round(last * UNITS["ns"]).astype(np.int64) if dates else last)
         last = last - (unit == "rows")
     elif DURATION[0] in table:
         _check_durations(
-            path, lines, (start, end), first, last, table[DURATION[0]], dates=dates, inclusive=unit == "rows"
-        )
+            lines, (start, end), first, last, table[DURATION[0]], problems, dates=dates,
+            inclusive=unit == "rows",
+        )  # fmt: skip
     bounds = np.stack([first, last], 1)
     names = np.array([plain(name) for name in table[recording]], object)
     texts = source.texts.setdefault("", {})  # of a label without a column
     codes = source.codes("", table[of_label].tolist(), np.arange(len(table)))
     found = Intervals(path, unit, {}, {}, {}, rate, dates)
-    problems: list[str] = []
     for name in dict.fromkeys(names):
         own = np.flatnonzero(names == name)
         own = own[np.argsort(bounds[own, 0], kind="stable")]
@@ -188,7 +191,7 @@ def attach(
         raise InputError(_told(path, problems))
     if not texts:
         raise InputError(f"{path}: column {of_label!r} is empty throughout, where labels belong")
-    source.intervals = found
+    source.intervals, source.named_once = found, True
     source.files = [*source.files, path]
 
 
@@ -225,28 +228,27 @@ def _read(path: Path) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 def _check_durations(
-    path: Path,
     lines: np.ndarray,
     names: tuple[str, str],
     first: np.ndarray,
     last: np.ndarray,
     column: pd.Series,
+    problems: list[str],
     *,
     dates: bool,
     inclusive: bool,
 ) -> None:
-    """Refuse durations that are not from start to end, but for rounding."""
+    """Tell of durations that are not from start to end, but for rounding."""
     scale = UNITS["ns"] if dates else 1.0
-    duration = _positions(path, lines, column, dates=False)
+    duration = _positions(lines, column, False, problems)
     whole = not ((first % scale).any() or (last % scale).any())
     rounded = 1.0 if whole and (inclusive or (duration % 1).any()) else 0.01
     wrong = np.abs((last - first) / scale - duration) > rounded + 0.01 * np.abs(duration)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise InputError(
-            f"{path}: line {lines[row]}: {column.name} {column.iloc[row]} is not from {names[0]} to "
-            f"{names[1]}; correct or leave out one of them"
-        )
+    problems += [
+        f"line {lines[row]}: {column.name} {column.iloc[row]} is not from {names[0]} to {names[1]} "
+        "(correct or leave out one of them)"
+        for row in np.flatnonzero(wrong)
+    ]
 
 
 def _column(path: Path, table: pd.DataFrame, what: str, names: tuple[str, ...]) -> str:
@@ -260,8 +262,8 @@ def _column(path: Path, table: pd.DataFrame, what: str, names: tuple[str, ...]) 
     return found
 
 
-def _positions(path: Path, lines: np.ndarray, column: pd.Series, dates: bool) -> np.ndarray:
-    """Starts or ends ``(n,)``: float64, and dates as int64 nanoseconds since 1970."""
+def _positions(lines: np.ndarray, column: pd.Series, dates: bool, problems: list[str]) -> np.ndarray:
+    """Starts or ends ``(n,)``: float64, and dates as int64 nanoseconds since 1970; what is none is told."""
     if dates:
         stamps = pd.to_datetime(column, errors="coerce", utc=True, format="ISO8601")
         bad, values = (
@@ -272,9 +274,9 @@ def _positions(path: Path, lines: np.ndarray, column: pd.Series, dates: bool) ->
     else:
         values = pd.to_numeric(column, errors="coerce").to_numpy(float)
         bad, what = ~np.isfinite(values), "is no number"
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise InputError(f"{path}: line {lines[row]}: {column.name} {column.iloc[row]!r} {what}")
+    problems += [
+        f"line {lines[row]}: {column.name} {column.iloc[row]!r} {what}" for row in np.flatnonzero(bad)
+    ]
     return values
 
 

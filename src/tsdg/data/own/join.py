@@ -218,7 +218,7 @@ def joined(
             )
         if any(o.source.path.name.split(".")[0] == path.name.split(".")[0] for o in others):
             raise InputError(f"join: two files are called {path.name.split('.')[0]}; rename one")
-        found.time_unit, found.ties = time_unit, ties
+        found.time_unit, found.ties, found.named_once = time_unit, ties, True
         names = {}
         for name in (name for name in own.channels if name != label):
             whole = f"{path.name.split('.')[0]}.{name}" if name in taken else name
@@ -231,6 +231,7 @@ def joined(
         "files": [*source.files, *(file for other in others for file in other.source.files)],
         "names": [*source.names, *new],
         "numeric": [*source.numeric, *new],
+        "named_once": True,
     }
     return JoinedSource(**parts, others=others, rate=rate, gap=gap)
 

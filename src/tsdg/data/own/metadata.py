@@ -100,7 +100,13 @@ def described(source: Source, path: str | Path, recording: str | None = None) ->
             note = f"{len(missing)} recordings are not in {path.name}: {shown}."
             whole.notes += [note] if note not in whole.notes else []
 
-    return replace(source, files=[*source.files, path], names=[*source.names, *given], read=read)
+    return replace(
+        source,
+        files=[*source.files, path],
+        names=[*source.names, *given],
+        read=read,
+        named_once=key is not None,
+    )
 
 
 def _read(path: Path) -> pd.DataFrame:

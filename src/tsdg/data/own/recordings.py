@@ -130,6 +130,8 @@ class Source:
         The same of times in other units than seconds.
     intervals : Intervals or None
         Where the labels come from that are no column's; their texts are those of the column of no name.
+    named_once : bool
+        Whether a recording's name alone tells it from all others, and not with the fields of its domain.
     """
 
     path: Path
@@ -149,6 +151,7 @@ class Source:
     origin: int | None = None
     start: float | None = None
     intervals: "Intervals | None" = None
+    named_once: bool = False
 
     @property
     def simulated(self) -> bool:
@@ -208,6 +211,7 @@ class Source:
             )
         if time is None and rate is None and "time" in self.names and "time" not in (channels or []):
             time = "time"
+        unlabelled = "; are the labels in a file of intervals? --intervals names it"
         for what, names in (
             ("label", [label]), ("recording", [recording]), ("time", [time]), ("domain", fields),
             ("channels", channels or []), ("sampling-rate", [rate]),
@@ -219,6 +223,7 @@ class Source:
                     raise InputError(
                         f"{self.path}: {what}: there is no column {name!r}{nearest(name, self.names)}; "
                         f"there are {', '.join(self.names)}; name it with --{what}"
+                        + (unlabelled if what == "label" and name == "label" else "")
                     )
         if time is not None and time not in (*self.numeric, *self.dates):
             raise InputError(
@@ -247,15 +252,15 @@ class Source:
     def recordings(self, columns: Columns) -> Iterator[Recording]:
         """The recordings in the files' order, one in memory at a time.
 
-        Without a recording column, one ends where a field changes.
+        One ends where its name or a field of its domain changes.
 
         Raises
         ------
         InputError
-            If the rows of a recording are not together, a field changes within one, time does not increase,
-            or a value is infinite.
+            If the rows of a recording are not together, a field changes within one that its name alone tells
+            from others, time does not increase, or a value is infinite.
         """
-        seen: set[str] = set()
+        seen: set[tuple[str, ...]] = set()
         open_: list[Block] = []
         row = 0
         for block in self.read(columns, self):
@@ -278,10 +283,14 @@ class Source:
 
     def _keys(self, block: Block, columns: Columns) -> np.ndarray:
         """What is the same in all of a recording, ``(n, keys)``."""
-        names = [columns.recording] if columns.recording else list(columns.fields)
+        names = [columns.recording] if columns.recording else []
+        if not names or not self.named_once:
+            names += [name for name in columns.fields if name not in names]
         return np.stack([block.codes[name] for name in names] or [np.zeros(len(block.signal), np.int32)], 1)
 
-    def _recording(self, blocks: list[Block], columns: Columns, seen: set[str], row: int) -> Recording:
+    def _recording(
+        self, blocks: list[Block], columns: Columns, seen: set[tuple[str, ...]], row: int
+    ) -> Recording:
         block = _joined(blocks)
         texts = {name: list(self.texts[name]) for name in columns.texts}
         if columns.recording:
@@ -295,12 +304,6 @@ class Source:
         else:
             name = str(len(seen) + 1)
         where = f"{self.path}: recording {name}"
-        if name in seen:
-            raise InputError(
-                f"{where} goes on in row {row + 1} after another one: two recordings of the same name, or "
-                "rows that are not sorted by recording; rename or sort them"
-            )
-        seen.add(name)
         fields = {}
         for column in columns.fields:
             codes = block.codes[column]
@@ -311,6 +314,14 @@ class Source:
                     "domain; give the parts names of their own"
                 )
             fields[column] = texts[column][codes[0]] if codes[0] >= 0 else ""
+        key = (name,) if self.named_once else (name, *fields.values())
+        if key in seen:
+            raise InputError(
+                f"{where} goes on in row {row + 1} after another one: two recordings of the same name, or "
+                "rows that are not sorted by recording; rename or sort them"
+                + ("" if self.named_once else f", or correct its {', '.join(columns.fields)}")
+            )
+        seen.add(key)
         if np.isinf(block.signal).any():
             step, channel = np.argwhere(np.isinf(block.signal))[0]
             raise InputError(

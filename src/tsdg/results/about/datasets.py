@@ -1,6 +1,5 @@
 """Tables of the data sets, from their cards: what they are, and how many windows of each class they have."""
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -9,10 +8,11 @@ import pandas as pd
 
 from tsdg.data import paper
 from tsdg.data.kinds import KINDS
-from tsdg.errors import InputError
+from tsdg.data.windows import card_of
 from tsdg.results.latex import document, escape, row, ruled
 from tsdg.results.tables import write
 
+FIELDS = ("domains", "classes", "channels", "window", "counts")  # of a card
 MOST = 12  # domains that have a row each
 
 Cards = dict[str, dict[str, Any]]  # by data set
@@ -23,15 +23,7 @@ SAMPLES_CAPTION = "Windows of each class in each domain; in brackets the paper's
 
 def read_cards(folders: Iterable[str | Path]) -> Cards:
     """Cards of prepared data sets, by the name of their folder."""
-    cards: Cards = {}
-    for path in (Path(folder) / "card.json" for folder in folders):
-        try:
-            card = {path.parent.name: json.loads(path.read_text(encoding="utf-8"))}
-            datasets(card), samples(card)
-        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-            raise InputError(f"{path}: unreadable ({error}); run `tsdg prepare` for this data set") from None
-        cards |= card
-    return cards
+    return {Path(folder).name: card_of(Path(folder), FIELDS) for folder in folders}
 
 
 def datasets(cards: Cards) -> pd.DataFrame:
