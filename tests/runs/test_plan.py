@@ -8,7 +8,7 @@ from synthetic_records import make_record
 from tsdg.commands.main import main
 from tsdg.runs.current import CurrentRecords
 from tsdg.runs.fingerprint import training_fingerprint
-from tsdg.runs.plan import START, chosen_tables, plan, recorded_rates
+from tsdg.runs.plan import START, chosen_tables, plan
 from tsdg.runs.writing import write
 from tsdg.study.run import run_path
 from tsdg.study.study import Study
@@ -27,9 +27,7 @@ def record(study, run, folder, **changed):
 
 
 def counts(study, tmp_path):
-    tables = chosen_tables(study, [])
-    rates = recorded_rates(study, tables, tmp_path)
-    return plan(study, tables, CurrentRecords(study, tmp_path, tmp_path), rates)
+    return plan(study, chosen_tables(study, []), CurrentRecords(study, tmp_path, tmp_path))
 
 
 def test_counts_and_hours(params, tmp_path):
@@ -74,7 +72,7 @@ def test_a_table_alone_needs_no_job_whose_runs_of_it_are_done(params, tmp_path):
     found = CurrentRecords(study, tmp_path, tmp_path)
 
     def counted():
-        return plan(study, chosen_tables(study, ["mine"]), found, {}).table.iloc[0]
+        return plan(study, chosen_tables(study, ["mine"]), found).table.iloc[0]
 
     assert list(counted()[["runs", "done", "to_train", "jobs"]]) == [1, 0, len(packed), 1]
     other = record(study, packed[-1], tmp_path / ".finished")

@@ -46,11 +46,11 @@ def _plan(options: argparse.Namespace) -> None:
     check_runs(options)
     tables = plan.chosen_tables(study, options.tables)
     found = CurrentRecords(study, options.runs, options.data)
-    rates = plan.recorded_rates(study, tables, options.runs)
+    probed = None
     if options.probe:
         device = options.device or study.params["device"]
-        rates |= plan.probed_rates(study, tables, options.data, device, _say, options.params)
-    print(plan.text(plan.plan(study, tables, found, rates), options.jobs))
+        probed = plan.probed_rates(study, tables, options.data, device, _say, options.params)
+    print(plan.text(plan.plan(study, tables, found, probed), options.jobs))
 
 
 def _say(text: str) -> None:

@@ -39,16 +39,19 @@ class CurrentRecords:
         InputError
             The record in its place is damaged, or of another run.
         """
+        return self.look(run)[0]
+
+    def look(self, run: Run) -> tuple[Record | None, Record | None]:
+        """What `find` gives, and the record in the run's place, current or not."""
         place, kept = self.runs / run_path(run), self.runs / STAGING / run_path(run)
-        if place.exists():
-            record = read(place, run)
-            if self.current(run, record):
-                return record
+        placed = read(place, run) if place.exists() else None
+        if placed and self.current(run, placed):
+            return placed, placed
         try:
             record = read(kept, run)
         except InputError:
-            return None
-        return record if self.current(run, record) else None
+            return None, placed
+        return (record if self.current(run, record) else None), placed
 
     def current(self, run: Run, record: Record) -> bool:
         """Whether a record is what training this run now would give."""

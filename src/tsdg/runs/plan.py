@@ -19,9 +19,8 @@ from tsdg.errors import InputError, nearest
 from tsdg.learning.backbones.options import OPTIONS
 from tsdg.methods import estimators
 from tsdg.runs.current import CurrentRecords
-from tsdg.runs.record import read
 from tsdg.study.jobs import TrainingJob, training_jobs
-from tsdg.study.run import Run, run_path
+from tsdg.study.run import Run
 from tsdg.study.study import Study
 
 if TYPE_CHECKING:
@@ -67,7 +66,9 @@ def chosen_tables(study: Study, names: Iterable[str]) -> dict[str, list[Run]]:
     return {name: known[name] for name in wanted}
 
 
-def plan(study: Study, tables: dict[str, list[Run]], found: CurrentRecords, rates: Rates) -> Plan:
+def plan(
+    study: Study, tables: dict[str, list[Run]], found: CurrentRecords, probed: Rates | None = None
+) -> Plan:
     """Count what some tables need.
 
     A job trains those of its runs that have no current record, in its place or kept.
@@ -78,14 +79,18 @@ def plan(study: Study, tables: dict[str, list[Run]], found: CurrentRecords, rate
     tables : mapping
         Runs by table.
     found : CurrentRecords
-    rates : mapping
-        Seconds of an iteration of one run by (data set, variant).
+    probed : mapping, optional
+        Seconds of an iteration of one run by (data set, variant), which go before those of records: the
+        medians of all that have the same network and batch.
     """
-    wanted = {run for runs in tables.values() for run in runs}
-    done = {run for run in wanted if _is_done(found, run)}
-    open_ = wanted - done
-    todo = [job for job in training_jobs(study) if not open_.isdisjoint(job.runs)]
-    missing = {job: [run for run in job.runs if not _is_done(found, run)] for job in todo}
+    wanted = dict.fromkeys(run for runs in tables.values() for run in runs)
+    done, rates = _recorded(study, wanted, found)
+    rates |= probed or {}
+    todo = [job for job in training_jobs(study) if any(run in wanted and run not in done for run in job.runs)]
+    missing = {
+        job: [run for run in job.runs if run not in done and (run in wanted or not _is_done(found, run))]
+        for job in todo
+    }
     rows, unknown = [], dict[str, None]()
     for name, runs in [*tables.items(), (TOTAL, list(wanted))]:
         own = set(runs)
@@ -102,6 +107,32 @@ def plan(study: Study, tables: dict[str, list[Run]], found: CurrentRecords, rate
     return Plan(pd.DataFrame(rows, columns=columns), list(unknown))
 
 
+def _recorded(study: Study, runs: Iterable[Run], found: CurrentRecords) -> tuple[set[Run], Rates]:
+    """The runs with a current record, and what records say of the seconds of an iteration."""
+    done: set[Run] = set()
+    seconds: dict[tuple[str, str], list[float]] = {}
+    configs: dict[tuple[str, str], dict] = {}
+    for run in runs:
+        try:
+            current, placed = found.look(run)
+        except InputError:
+            continue
+        if current:
+            done.add(run)
+        if not placed:
+            continue
+        key = run.dataset, run.variant
+        if key not in configs:
+            configs[key] = study.config(*key)
+        if all(
+            placed.config.get(k) == configs[key].get(k)
+            for k in ("method", "backbone", *OPTIONS, "input", "batch_size", "estimator", "features")
+        ):
+            timing = placed.timing
+            seconds.setdefault(key, []).append(timing.seconds_per_iteration / timing.runs_at_once)
+    return done, {key: median(values) for key, values in seconds.items()}
+
+
 def _is_done(found: CurrentRecords, run: Run) -> bool:
     try:
         return found.find(run) is not None
@@ -113,30 +144,6 @@ def _seconds(study: Study, runs: Sequence[Run], first: Run, rates: Rates) -> flo
     """Seconds that some runs, alike the first of their job, train."""
     iterations = study.config(first.dataset, first.variant)["iterations"]
     return len(runs) * iterations * rates.get((first.dataset, first.variant), np.nan)
-
-
-def recorded_rates(study: Study, tables: dict[str, list[Run]], folder: Path) -> Rates:
-    """Seconds of an iteration, a run, from existing records of the same network and batch; medians."""
-    seconds: dict[tuple[str, str], list[float]] = {}
-    configs: dict[tuple[str, str], dict] = {}
-    for run in dict.fromkeys(run for runs in tables.values() for run in runs):
-        key = run.dataset, run.variant
-        if key not in configs:
-            configs[key] = study.config(*key)
-        path = folder / run_path(run)
-        if not path.exists():
-            continue
-        try:
-            record = read(path)
-        except InputError:
-            continue
-        if all(
-            record.config.get(k) == configs[key].get(k)
-            for k in ("method", "backbone", *OPTIONS, "input", "batch_size", "estimator", "features")
-        ):
-            timing = record.timing
-            seconds.setdefault(key, []).append(timing.seconds_per_iteration / timing.runs_at_once)
-    return {key: median(values) for key, values in seconds.items()}
 
 
 def probed_rates(

@@ -4,7 +4,6 @@ All that selection, tables and figures rest on. `tsdg.runs.writing` writes them.
 """
 
 import json
-from math import fsum
 from pathlib import Path
 from statistics import fmean
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
@@ -126,7 +125,7 @@ class TargetScores(Scores, frozen=True, kw_only=True):
             raise ValueError("the lists of its reliability differ in length")
         if self.n is not None and sum(count) != self.n:
             raise ValueError(f"its bins hold {sum(count)} windows where n is {self.n}")
-        hits = fsum(n * (part or 0) for n, part in zip(count, right, strict=True))
+        hits = sum([n * part for n, part in zip(count, right, strict=True) if part])
         mean = hits / max(sum(count), 1)
         if abs(mean - self.accuracy) > ROUNDING:
             raise ValueError(f"its accuracy is {self.accuracy:.6g} where its bins say {mean:.6g}")

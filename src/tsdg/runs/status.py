@@ -87,7 +87,7 @@ def status(
         open_ = []
         for run in (run for run in job.runs if run in wanted):
             try:
-                record = found.find(run)
+                record, placed = found.look(run)
             except InputError as error:
                 states[run] = "failed"
                 again = _command(study, found, [run], options)
@@ -95,7 +95,7 @@ def status(
                 continue
             if record is None:
                 open_.append(run)
-                if why := found.outdated(run):
+                if placed and (why := found.recipes.of(run).difference(placed.recipe)):
                     outdated[why] += 1
             else:
                 states[run] = "done" if record.finished else "diverged"

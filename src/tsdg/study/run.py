@@ -2,8 +2,8 @@
 
 import re
 import string
-from dataclasses import asdict, dataclass
-from functools import total_ordering
+from dataclasses import dataclass
+from functools import cache, total_ordering
 from pathlib import PurePath
 
 from tsdg.errors import InputError
@@ -36,9 +36,8 @@ class Run:
     draw: int | str
 
     def __post_init__(self) -> None:
-        for field in ("dataset", "variant"):
-            name = getattr(self, field)
-            if not isinstance(name, str) or not re.fullmatch(r"[^\s/.][^\s/]*", name):
+        for field, name in (("dataset", self.dataset), ("variant", self.variant)):
+            if not isinstance(name, str) or not _matches(r"[^\s/.][^\s/]*", name):
                 raise InputError(
                     f"{field} {name!r} cannot name a folder: use text without spaces and slashes that "
                     "does not start with a dot."
@@ -68,7 +67,12 @@ class Run:
 
 def is_target(name: object) -> bool:
     """Whether a target can have a name: one line of text that neither begins nor ends with a space."""
-    return isinstance(name, str) and re.fullmatch(r"\S(.*\S)?", name) is not None
+    return isinstance(name, str) and _matches(r"\S(.*\S)?", name)
+
+
+@cache
+def _matches(pattern: str, name: str) -> bool:
+    return re.fullmatch(pattern, name) is not None
 
 
 def _is_natural(value: object) -> bool:
@@ -92,9 +96,16 @@ def run_path(run: Run) -> str:
 
 def filled(pattern: str, run: Run) -> str:
     """A path with what of a run stands in braces, as in `RECORD`."""
-    return pattern.format(**asdict(run) | {"target": target_folder(run.target), "draw": draw_name(run.draw)})
+    return pattern.format(
+        dataset=run.dataset,
+        variant=run.variant,
+        target=target_folder(run.target),
+        seed=run.seed,
+        draw=draw_name(run.draw),
+    )
 
 
+@cache
 def target_folder(target: str) -> str:
     """The folder of a target: its name, of which all but letters, digits, ``+``, ``-`` and ``_`` is escaped.
 
