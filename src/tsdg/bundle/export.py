@@ -74,6 +74,8 @@ def export(
     config = study.config(name, variant)
     check_domains(study, name, prepared, Path(data))
     _check_method(config["method"], variant)
+    if "center" in config and config["method"] != estimators.METHOD:
+        raise InputError(f"{variant}: center: a centred network cannot be exported; choose another variant")
     choice = Choice(
         name, variant, *chosen_draw(study, name, variant, draw, runs, prepared.fingerprint, seed), seed
     )

@@ -53,6 +53,12 @@ class Windows:
             x = ((x - mean) / deviation).nan_to_num_(nan=0.0)  # what is missing is the mean
         return x, self.labels[index]
 
+    def labelled(self, dataset: WindowedDataset) -> Windows:
+        """The same with the labels of a data set that differs in these alone."""
+        windows = copy(self)
+        windows.labels = torch.tensor(dataset.windows["label"].to_numpy(np.int64)).to(self.device)
+        return windows
+
     def standardized(self, sources: Sequence[Sources]) -> Windows:
         """The same for R runs, less the mean and by the standard deviation of a run's training windows.
 

@@ -8,7 +8,7 @@ Axes: R run, G group, N sample, T time step, C channel, O channel that comes out
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import torch
 import torch.nn.functional as F
@@ -230,6 +230,12 @@ class BatchNorm(nn.Module):
         Of the activation below zero: 0 is ReLU, 1 no activation.
     momentum, eps : float
         As in `torch.nn.BatchNorm1d`.
+
+    Attributes
+    ----------
+    statistics : callable or None
+        Gives the mean and variance ``(R, C)`` of an evaluation from the layer and its input, in place of the
+        running averages, see `tsdg.learning.adaptation`.
     """
 
     running_mean: Tensor
@@ -245,6 +251,7 @@ class BatchNorm(nn.Module):
     ):
         super().__init__()
         self.slope, self.momentum, self.eps = slope, momentum, eps
+        self.statistics: Callable[[BatchNorm, Tensor], tuple[Tensor, Tensor]] | None = None
         self.weight = nn.Parameter(torch.ones(runs, channels))
         self.bias = nn.Parameter(torch.zeros(runs, channels))
         self.register_buffer("running_mean", torch.zeros(runs, channels))
@@ -256,8 +263,11 @@ class BatchNorm(nn.Module):
         length = length or time
         if not self.training:
             x = x[:, :, :length]
-            scale = self.weight * torch.rsqrt(self.running_var + self.eps)
-            shift = self.bias - self.running_mean * scale
+            mean, variance = self.running_mean, self.running_var
+            if self.statistics is not None:
+                mean, variance = self.statistics(self, x)
+            scale = self.weight * torch.rsqrt(variance + self.eps)
+            shift = self.bias - mean * scale
             return F.leaky_relu_(x * scale[:, None, None] + shift[:, None, None], self.slope)
         grouped = x.reshape(runs, groups, samples // groups, time * channels)
         y, mean, variance = _NormalizeActivate.apply(

@@ -41,6 +41,28 @@ class NetworkInput(nn.Module):
         self.channels, self.length = channels, length
 
 
+class CentredInput:
+    """What a network sees of windows, less a mean of their domain.
+
+    Parameters
+    ----------
+    before : NetworkInput
+    means : (R, D, C', T')
+        Of each domain.
+    """
+
+    def __init__(self, before: NetworkInput, means: Tensor):
+        self.before, self.means = before, means.float()
+
+    def __call__(self, x: Tensor, places: Tensor | None = None) -> Tensor:
+        """Of windows ``(R, d, B, C, T)`` of domains at places ``(R, d)``, by default the first d."""
+        seen = self.before(x.flatten(1, 2)).unflatten(1, x.shape[1:3])
+        if places is None:
+            return seen - self.means[:, : x.shape[1], None]
+        runs = torch.arange(len(x), device=x.device)[:, None]
+        return seen - self.means[runs, places, None]
+
+
 class ZScore(NetworkInput):
     """Each channel of a window less its mean and by its standard deviation; a constant one is 0."""
 

@@ -150,6 +150,7 @@ class Checkpoint(Evaluation, frozen=True, kw_only=True):
 
     iteration: Positive
     averaged: Evaluation | None = None
+    adapted: dict[str, TargetScores] | None = None  # to the target, see `tsdg.learning.adaptation`
 
 
 class KeptWindows(Struct, frozen=True):

@@ -15,12 +15,14 @@ import tsdg
 from tsdg import methods
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
-from tsdg.learning import metrics, networks
+from tsdg.learning import adaptation, metrics, networks
 from tsdg.learning.augment import Augmentation
 from tsdg.learning.averaging import AveragedNetwork
 from tsdg.learning.batches import minibatches
+from tsdg.learning.centring import centring_rows
 from tsdg.learning.cuda_graphs import GraphedStep
 from tsdg.learning.inputs import Windows
+from tsdg.learning.network_inputs import CentredInput
 from tsdg.learning.sources import NO_GROUPS, Groups, Sources
 from tsdg.methods.base import Method
 from tsdg.runs.fingerprint import training_fingerprint
@@ -108,7 +110,7 @@ def train(
             hparams=values, groups=groups,
         )  # fmt: skip
         for r, result in enumerate(trainer.train(progress, [run.words for run in pack], until)):
-            record = recorded(pack[r], config, values[r], dataset, device, result)
+            record = recorded(pack[r], config, values[r], trainer.dataset, device, result)
             finished(pack[r], record)
             records[places[r]] = record
     return [records[place] for place in range(len(runs))]
@@ -196,6 +198,9 @@ class Trainer:
         splits: Sequence[int] | None = None,
         groups: Groups = NO_GROUPS,
     ):
+        if config.get("reference"):
+            dataset = dataset.without(config["reference"])
+            windows = windows.labelled(dataset)
         self.dataset, self.windows, self.config = dataset, windows, config
         self.seeds, self.hparams = list(seeds), hparams
         self.device = torch.device(windows.device)
@@ -214,23 +219,56 @@ class Trainer:
                 f"the prepared data set {dataset.card['name']!r} has missing values; "
                 "give it `standardize: sources` in params.yaml, which fills them"
             )
+        self.before = self._before()
         self.method = self._method()
         if self.device.type == "cuda":
             self.method.perform = GraphedStep(self.method.step, self.method.phase)
         self.augmentation = self._augmentation()
+        self.adapt = config.get("adapt", [])
+        adaptation.check(self.method.network, self.adapt)
+        if self.adapt and (self.method.embeds_domain or type(self.method).predict is not Method.predict):
+            raise InputError(
+                f"adapt: method {config['method']!r} looks at other windows of the domain itself; leave "
+                "`adapt` out"
+            )
         self.averaged = AveragedNetwork(self.method.network) if config.get("average") else None
+
+    def _before(self) -> CentredInput | None:
+        """What the network sees of windows, where that depends on their domain."""
+        config, card = self.config, self.dataset.card
+        if "center" not in config:
+            return None
+        before = networks.INPUTS[config["input"]](len(card["channels"]), card["window"]["length"])
+        before = before.to(self.device)
+        by_run = [centring_rows(config["center"], run) for run in self.sources]
+        means = [
+            self._mean(before, [rows[name] for rows, name in zip(by_run, names, strict=True)])
+            for names in zip(*([*run.names, *run.held_out] for run in self.sources), strict=True)
+        ]
+        return CentredInput(before, torch.stack(means, dim=1))
+
+    @torch.no_grad()
+    def _mean(self, before: networks.NetworkInput, rows: Sequence[np.ndarray]) -> torch.Tensor:
+        """Mean ``(R, C', T')`` over windows of each run."""
+        index, valid = self._padded(rows)
+        total = torch.zeros((len(rows), before.channels, before.length), dtype=torch.float64)
+        total = total.to(self.device)
+        for part, weight in zip(*(both.split(EVALUATION_WINDOWS, 1) for both in (index, valid)), strict=True):
+            total += torch.einsum("rnct,rn->rct", before(self.windows[part][0]).double(), weight.double())
+        return total / valid.sum(1)[:, None, None]
 
     def _method(self) -> Method:
         config, card = self.config, self.dataset.card
         method = methods.get(config["method"])
+        before = self.before and self.before.before
         network = networks.build(
             config["backbone"],
-            channels=len(card["channels"]),
-            length=card["window"]["length"],
+            channels=before.channels if before else len(card["channels"]),
+            length=before.length if before else card["window"]["length"],
             classes=len(card["classes"]),
             generators=[torch_stream(seed, "weights") for seed in self.seeds],
             embedding=method.embeds_domain,
-            input=config.get("input", "raw"),
+            input="raw" if before else config.get("input", "raw"),
             **networks.options(config),
         ).to(self.device)
         clusters = None
@@ -286,6 +324,7 @@ class Trainer:
         runs = len(self.seeds)
         progress, names = progress or Progress(), names or [f"run {r}" for r in range(runs)]
         iterations, every = until or self.config["iterations"], self.config["evaluate_every"]
+        self.iterations = iterations
         log = LossLog(runs, self.device)
         checkpoints: list[list[Checkpoint]] = [[] for _ in range(runs)]
         training = 0.0
@@ -328,11 +367,14 @@ class Trainer:
     def _batches(
         self, iterations: int, augmentation: Augmentation | None, purpose: Sequence[str] = ()
     ) -> Iterator[tuple[torch.Tensor, ...]]:
-        return minibatches(
+        """Batches as the network sees them."""
+        drawn = minibatches(
             self.windows, self.sources, self.seeds,
             iterations=iterations, batch_size=self.config["batch_size"], augmentation=augmentation,
             domains=self.config.get("domains_per_batch"), purpose=purpose,
         )  # fmt: skip
+        for x, y, *present in drawn:
+            yield self.before(x, *present) if self.before else x, y, *present
 
     def _labels(self, rows: np.ndarray) -> np.ndarray:
         return self.windows.labels[torch.from_numpy(rows).to(self.device)].cpu().numpy()
@@ -344,9 +386,13 @@ class Trainer:
     def evaluate(self, iteration: int) -> list[Checkpoint]:
         """Metrics of each run on each source's validation windows and, if it has one, on the whole target.
 
-        Those of its averaged weights, once there are some, are beneath ``averaged``.
+        Those of its averaged weights, once there are some, are beneath ``averaged``. Those on the target of
+        the network adapted to it, at the end of the training, are beneath ``adapted``.
         """
         checkpoints = [{"iteration": iteration, **scores} for scores in self._scores()]
+        if self.adapt and iteration == self.iterations:
+            for checkpoint, scores in zip(checkpoints, self._adapted(), strict=True):
+                checkpoint["adapted"] = scores
         if self.averaged and self.averaged.count:
             augmentation = self._augmentation(AVERAGING)
             batches = self._batches(STATISTICS_BATCHES, augmentation, AVERAGING)
@@ -381,13 +427,11 @@ class Trainer:
     def _probabilities(self, domains: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
         """Class probabilities and labels of one domain of each run; a diverged run has uniform ones."""
         rows = [run.evaluation[name] for run, name in zip(self.sources, domains, strict=True)]
-        longest = max(len(row) for row in rows)
-        index = torch.from_numpy(np.stack([np.resize(row, longest) for row in rows])).to(self.device)
-        valid = torch.stack([torch.arange(longest) < len(row) for row in rows]).to(self.device)
+        index, valid = self._padded(rows)
         self.method.eval()
         featurizer = self.method.network.featurizer
         features = torch.cat(
-            [featurizer(self.windows[part][0]) for part in index.split(EVALUATION_WINDOWS, dim=1)], dim=1
+            [featurizer(self._seen(part, domains)) for part in index.split(EVALUATION_WINDOWS, dim=1)], dim=1
         )
         probabilities = self.method.predict(features, valid).double().softmax(-1)
         numbers = torch.nan_to_num(probabilities, nan=1 / self.method.classes).cpu().numpy()
@@ -396,6 +440,82 @@ class Trainer:
             (known[: len(row)], true[: len(row)])
             for known, true, row in zip(numbers, labels, rows, strict=True)
         ]
+
+    def _adapted(self) -> list[dict[str, Any]]:
+        """Metrics of each run on its target, each of whose domains the network is adapted to by itself."""
+        adapted: list[dict[str, Any]] = [{} for _ in self.sources]
+        for name in adaptation.names(self.adapt):
+            way, _, order = name.partition(", ")
+            held_out: list[dict[str, tuple[np.ndarray, np.ndarray]]] = [{} for _ in self.sources]
+            for d in range(max(len(run.held_out) for run in self.sources)):
+                domains = [run.held_out[d] for run in self.sources]
+                for of_run, domain, scored in zip(
+                    held_out, domains, self._by(way, order, domains), strict=True
+                ):
+                    of_run[domain] = scored
+            for own, run, scores in zip(adapted, self.sources, held_out, strict=True):
+                if run.target is not None:
+                    own[name] = metrics.evaluate_target(run.target, scores)
+        return adapted
+
+    @torch.no_grad()
+    def _by(self, way: str, order: str, domains: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Class probabilities and labels of one held-out domain of each run, of the adapted network."""
+        rows = [
+            self._ordered(run.evaluation[name], order, seed, name)
+            for run, seed, name in zip(self.sources, self.seeds, domains, strict=True)
+        ]
+        network, (index, valid) = self.method.network, self._padded(rows)
+        self.method.eval()
+
+        def seen(part: torch.Tensor) -> torch.Tensor:
+            return self._seen(part, domains)
+
+        if way == adaptation.ALL:
+            z = adaptation.features_by_all(network, seen, index, valid, EVALUATION_WINDOWS)
+        elif way == adaptation.T3A:
+            z = torch.cat([network.featurizer(seen(part)) for part in index.split(EVALUATION_WINDOWS, 1)], 1)
+        else:
+            share = adaptation.SHARE if way == adaptation.BLEND else 1.0
+            z = adaptation.features_by_batches(network, seen, index, valid, share)
+        found = []
+        for r, row in enumerate(rows):
+            own = z[r, : len(row)]
+            logits = (
+                adaptation.t3a(own, adaptation.of_run(network.classifier, r))
+                if way == adaptation.T3A
+                else self.method.predict(z)[r, : len(row)]
+            )
+            probabilities = torch.nan_to_num(logits.double().softmax(-1), nan=1 / self.method.classes)
+            found.append(
+                (probabilities.cpu().numpy(), self.windows.labels[index[r, : len(row)]].cpu().numpy())
+            )
+        return found
+
+    def _ordered(self, rows: np.ndarray, order: str, seed: int, name: str) -> np.ndarray:
+        """Rows of a domain in the order in which they come."""
+        if order == adaptation.SHUFFLED:
+            return numpy_stream(seed, "adaptation", name).permutation(rows)
+        if order == adaptation.BY_CLASS:
+            return rows[np.argsort(self.dataset.windows["label"].to_numpy()[rows], kind="stable")]
+        return rows
+
+    def _padded(self, rows: Sequence[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Rows of each run as one index ``(R, N)``, and where it is not filled up."""
+        longest = max(len(row) for row in rows)
+        index = torch.from_numpy(np.stack([np.resize(row, longest) for row in rows])).to(self.device)
+        valid = torch.stack([torch.arange(longest) < len(row) for row in rows]).to(self.device)
+        return index, valid
+
+    def _seen(self, index: torch.Tensor, domains: Sequence[str]) -> torch.Tensor:
+        """What the network sees of windows of one domain of each run."""
+        x = self.windows[index][0]
+        if self.before is None:
+            return x
+        places = [
+            [*run.names, *run.held_out].index(name) for run, name in zip(self.sources, domains, strict=True)
+        ]
+        return self.before(x.unsqueeze(1), torch.tensor(places, device=self.device).unsqueeze(1)).squeeze(1)
 
 
 def recorded(

@@ -14,6 +14,7 @@ from tsdg.study import backbones, clusters
 from tsdg.study.params import Tree
 
 RAW = "raw"  # the input of a network that sees windows as they are
+SPECTRAL = ("spectrum", "spectrogram")  # inputs whose mean over windows is one of what they have in common
 TOY_SETTINGS = ("batch_size", "learning_rate", "weight_decay", "decay_at", "decay")
 
 
@@ -34,6 +35,7 @@ def of_network(variant: str, row: Tree, dataset: str, data: Tree, training: Tree
     InputError
         The variant needs clusters or augmentation of which neither it nor the data set says anything.
     """
+    _check_centred(variant, row, data)
     augment = dict(data.get("augmentation") or {}) if row.get("augment", False) else None
     if augment is not None and isinstance(row["augment"], list):
         augment["functions"] = row["augment"]
@@ -54,6 +56,7 @@ def of_network(variant: str, row: Tree, dataset: str, data: Tree, training: Tree
         "augment": augment,
         "clusters": given and clusters.numbered(dataset, data["domains"], given),
         **network(data, row),
+        **_given(variant, row, dataset, data),
         **_data(data),
         **_of_training(training, row),
         **{key: data[key] for key in ("domains_per_batch",) if key in data},
@@ -61,10 +64,10 @@ def of_network(variant: str, row: Tree, dataset: str, data: Tree, training: Tree
 
 
 def _of_training(training: Tree, row: Tree) -> Tree:
-    """Training settings, of which a variant may have one of its own; what is not asked for says nothing."""
-    average = row.get("average", training.get("average"))
-    settings = {key: value for key, value in training.items() if key not in ("average", "keep")}
-    return settings | ({"average": average} if average else {}) | _kept(training)
+    """Training settings, some of which a variant may have of its own, less those that ask for nothing."""
+    asked = {key: row.get(key, training.get(key)) for key in ("average", "adapt")}
+    settings = {key: value for key, value in training.items() if key not in ("average", "adapt", "keep")}
+    return settings | {key: value for key, value in asked.items() if value} | _kept(training)
 
 
 def _kept(training: Tree) -> Tree:
@@ -128,6 +131,16 @@ def network(data: Tree, row: Mapping[str, Any] = MappingProxyType({})) -> Tree:
     if seen != RAW:
         own["input"] = seen
     return own
+
+
+def _check_centred(variant: str, row: Tree, data: Tree) -> None:
+    """Raise `InputError` where a network is centred on what has no mean over windows."""
+    seen = row.get("input", data.get("input", RAW))
+    if row.get("center", NONE) != NONE and seen not in SPECTRAL:
+        raise InputError(
+            f"variants.{variant}: center: {row['center']} is of spectra, and the network's input is {seen}; "
+            f"give it `input: {SPECTRAL[0]}` or {SPECTRAL[1]}"
+        )
 
 
 def _given(variant: str, row: Tree, dataset: str, data: Tree) -> Tree:
