@@ -1,6 +1,8 @@
 """Runs of estimators: what scikit-learn would give by itself, from the sources alone, whatever else runs."""
 
 import json
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -224,6 +226,24 @@ def test_windows_as_they_are_go_to_a_class_that_takes_them(tiny, params):
     np.testing.assert_allclose(x.mean((0, 2)), 0, atol=1e-5)
     np.testing.assert_allclose(x.std((0, 2)), 1, atol=1e-5)
     assert result.checkpoints[0]["target"]["accuracy"] > 0.6
+
+
+def test_minirocket_of_the_params_file_is_fitted(tiny, params):
+    pytest.importorskip("aeon")
+    row = Study.load(Path(__file__).parents[2] / "params.yaml").variant("minirocket-ridge")
+    settings = config(params, **{key: row[key] for key in ("features", "estimator", "arguments")})
+    _, result = fitted(tiny, settings)
+    assert result.checkpoints[0]["target"]["accuracy"] > 0.6
+
+
+def test_minirocket_without_its_package_is_one_message(tiny, params, monkeypatch):
+    monkeypatch.setitem(sys.modules, "aeon", None)
+    row = Study.load(Path(__file__).parents[2] / "params.yaml").variant("minirocket-ridge")
+    settings = config(params, **{key: row[key] for key in ("features", "estimator", "arguments")})
+    with pytest.raises(
+        InputError, match=r"estimator aeon\..*MiniRocket: cannot be imported: .*; install the package"
+    ):
+        fitted(tiny, settings)
 
 
 def test_missing_values_are_filled_from_sources_and_without_that_refused(tiny, params, tmp_path):

@@ -68,10 +68,12 @@ def make_card(
 def summary(card: Mapping[str, Any]) -> str:
     """A bundle in one line."""
     accuracies = [scores["accuracy"] for scores in card["validation"].values()]
+    estimated = card["method"]["name"] == estimators.METHOD
     return (
         f"{card['label']} on {', '.join(card['domains'])}: source validation "
-        f"{100 * sum(accuracies) / len(accuracies):.1f} %, draw {card['draw']} ({card['draw_chosen']}), "
-        f"temperature {card['temperature']:.2f}"
+        f"{100 * sum(accuracies) / len(accuracies):.1f} %"
+        + ("" if estimated and not card["hparams"] else f", draw {card['draw']} ({card['draw_chosen']})")
+        + ("" if estimated else f", temperature {card['temperature']:.2f}")
     )
 
 

@@ -114,13 +114,17 @@ def _check_method(name: str, variant: str) -> None:
 
 
 def _announcement(study: Study, choice: Choice, config: Mapping[str, Any], device: torch.device) -> str:
-    how = f"draw {choice.draw} ({choice.why})"
-    if config["method"] != estimators.METHOD:
+    how = f": draw {choice.draw} ({choice.why})"
+    what = f"method {config['method']}"
+    if config["method"] == estimators.METHOD:
+        what = f"{config['estimator']} of features"
+        how = how if "search" in study.variant(choice.variant) else ""
+    else:
         protocol = f"protocol {study.params['protocol']}"
-        how = f"{config['iterations']} iterations ({protocol}) on {device.type}, {how}"
+        how = f": {config['iterations']} iterations ({protocol}) on {device.type}, {how[2:]}"
     return (
-        f"{study.variant(choice.variant)['label']} (method {config['method']}) on all domains of "
-        f"{choice.dataset}, {', '.join(config['domains'])}: {how}"
+        f"{study.variant(choice.variant)['label']} ({what}) on all domains of {choice.dataset}, "
+        f"{', '.join(config['domains'])}{how}"
     )
 
 

@@ -261,6 +261,7 @@ class Report(Progress):
     def __init__(self, runs: int, iterations: int):
         from tqdm import tqdm
 
+        self.iterations = iterations
         self.bar = tqdm(total=runs * iterations, unit="it", disable=None, smoothing=0.05)
 
     def __enter__(self) -> Report:
@@ -276,5 +277,6 @@ class Report(Progress):
         scores = f"source validation {100 * source_accuracy(checkpoint):.1f} %"
         if target := checkpoint.get("target"):
             scores += f", target {100 * target['accuracy']:.1f} %, ECE {100 * target['ece']:.1f} %"
-        self.bar.write(f"{name} iteration {checkpoint['iteration']}: {scores}", file=sys.stdout)
+        at = f" iteration {checkpoint['iteration']}" if self.iterations > 1 else ""  # estimators have one
+        self.bar.write(f"{name}{at}: {scores}", file=sys.stdout)
         sys.stdout.flush()

@@ -1,7 +1,9 @@
 """Data sets as they are published, in small: `tsdg check` alone takes each to a data set that prepares."""
 
+import glob
 import itertools
 import shlex
+from pathlib import Path
 
 import edfio
 import h5py
@@ -259,6 +261,19 @@ LAYOUTS = {
 }  # fmt: skip
 
 
+def test_the_two_lines_for_uci_har(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ucihar(tmp_path)
+    text = (Path(__file__).parents[3] / "docs/own-data.md").read_text()
+    lines = [line.strip() for line in text.splitlines() if "_train.txt" in line]
+    assert len(lines) == 2
+    exec("\n".join(lines), {"np": np, "glob": glob})
+    assert not main(["check", "har.npz", "--quick", "--write", "study.yaml"])
+    [entry] = yaml.safe_load((tmp_path / "study.yaml").read_text())["datasets"].values()
+    assert len(entry["prepare"]["channels"]) == 9
+    assert entry["domains"] == {f"subject{n}": {"subject": n} for n in range(1, 5)}
+
+
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_a_published_layout_needs_one_command(tmp_path, name, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -270,4 +285,3 @@ def test_a_published_layout_needs_one_command(tmp_path, name, monkeypatch):
     assert len(card["domains"]) >= 3
     assert len(card["classes"]) == 2
     assert all(min(counts.values()) > 0 for counts in card["counts"].values())
-    print(name, card["channels"], card["sampling_rate"], card["window"], card["counts"], *card["notes"])
