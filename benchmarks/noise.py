@@ -23,12 +23,15 @@ class Shape:
     channels: int
     length: int
     classes: int
+    width: int | None = None
 
 
 SHAPES = {
     "bearings": Shape("bearings", 8, 1, 4096, 10),
     "hhar": Shape("har", 12, 3, 128, 6),
-    "mimic": Shape("har", 4, 11, 24, 2),
+    "mimic": Shape("har", 4, 11, 24, 2, width=32),
+    "mimic-128": Shape("har", 4, 11, 24, 2),
+    "toy": Shape("toy", 4, 2, 24, 2),
 }
 
 
@@ -66,7 +69,7 @@ def settings(
     """A training's configuration: ours with augmentation, clusters the two halves of the domains."""
     clusters = {name: 2 * i // len(domains) for i, name in enumerate(domains)}
     return {
-        "method": method, "forward": None, "options": {}, "backbone": shape.backbone,
+        "method": method, "forward": None, "options": {}, "backbone": shape.backbone, "width": shape.width,
         "domains": list(domains),
         "augment": AUGMENT if "ours" in method else None, "split": "random", "validation_fraction": 0.2,
         "clusters": clusters if methods.get(method).uses_clusters else None,

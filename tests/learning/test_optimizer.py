@@ -78,6 +78,20 @@ def test_defaults_are_torchs():
     torch.testing.assert_close(parameters[0][0], expected[0], rtol=1e-12, atol=1e-12)
 
 
+def test_a_gradient_may_lie_in_memory_in_any_order():
+    """PyTorch's own operator, which takes the step of one run, reads memory as it comes."""
+    parameters = [nn.Parameter(draw(1, 4, 3, seed=0))]
+    optimizer = Adam(parameters, lr=1e-2)
+    expected = [nn.Parameter(parameters[0][0].detach().clone())]
+    reference = torch.optim.Adam(expected, 1e-2)
+    for step in range(3):
+        parameters[0].grad = draw(1, 3, 4, seed=step + 1).transpose(1, 2)
+        expected[0].grad = parameters[0].grad[0].clone()
+        optimizer.step()
+        reference.step()
+    torch.testing.assert_close(parameters[0][0], expected[0], rtol=1e-12, atol=1e-12)
+
+
 def test_reset_begins_anew_in_its_runs_only():
     parameters, optimizer = pack()
     for step in range(5):

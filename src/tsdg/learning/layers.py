@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 NEGATIVE_SLOPE = 0.01
 PART = 1 << 19  # values that stay in a core's caches
+PIVOT = 1 << 12  # values of a channel whose mean its mean square is taken about
 
 
 def uniform(shape: tuple[int, ...], fan_in: int, generators: list[torch.Generator]) -> nn.Parameter:
@@ -93,7 +94,9 @@ class Conv1d(nn.Module):
         """Convolve; without ``trim``, time steps may follow that are not of the convolution."""
         runs, _, time, channels = x.shape
         if runs == 1 and not x.is_cuda:
-            y = self._direct(x) if channels > 4 else self._blocked(x, block=4)
+            # Bands save where neighbouring outputs share nearly all that they see, of few channels.
+            banded = channels <= 8 and self.kernel_size >= 16 * self.stride
+            y = self._blocked(x, block=4) if banded else self._direct(x)
         else:
             # Two blocks hold a whole window; with many channels a wider band costs more than it saves.
             wide = max(1, math.ceil(self.kernel_size / self.stride) - 1)
@@ -102,8 +105,8 @@ class Conv1d(nn.Module):
 
     def _direct(self, x: Tensor) -> Tensor:
         image = x.squeeze(0).transpose(1, 2).unsqueeze(2)
-        weight = self.weight[0].unsqueeze(2).contiguous(memory_format=torch.channels_last)
-        y = F.conv2d(image, weight, self.bias[0], stride=(1, self.stride), padding=(0, self.padding))
+        weight = self.weight.squeeze(0).unsqueeze(2).contiguous(memory_format=torch.channels_last)
+        y = F.conv2d(image, weight, self.bias.squeeze(0), stride=(1, self.stride), padding=(0, self.padding))
         return y.squeeze(2).transpose(1, 2).unsqueeze(0)
 
     def _blocked(self, x: Tensor, block: int) -> Tensor:
@@ -121,8 +124,8 @@ class Conv1d(nn.Module):
         bias = self.bias.repeat(1, block)
         if runs == 1 and not x.is_cuda:
             image = x.squeeze(0).transpose(1, 2).unsqueeze(2)
-            kernel = band[0].reshape(-1, taps, step * channels).transpose(1, 2).unsqueeze(2)
-            y = F.conv2d(image, kernel.contiguous(memory_format=torch.channels_last), bias[0])
+            kernel = band.squeeze(0).reshape(-1, taps, step * channels).transpose(1, 2).unsqueeze(2)
+            y = F.conv2d(image, kernel.contiguous(memory_format=torch.channels_last), bias.squeeze(0))
             y = y.squeeze(2).transpose(1, 2)
         else:
             columns = torch.cat([x[:, :, tap : tap + blocks] for tap in range(taps)], dim=-1)
@@ -146,9 +149,9 @@ class _NormalizeActivate(torch.autograd.Function):
 
     ``slope`` is that of the activation below zero.
 
-    Of every sample the first values alone are taken, ``size`` of them. Written out because the native
-    operators are slow for eight channels. On a CPU the samples are taken in parts that stay in the caches.
-    Returns the activation, and mean and biased variance ``(R, G, C)``.
+    Of every sample the first values alone are taken, ``size`` of them. Written out for what the native
+    operators do not have: runs, groups, and samples whose end is left out. On a CPU the samples are taken in
+    parts that stay in the caches. Returns the activation, and mean and biased variance ``(R, G, C)``.
     """
 
     @staticmethod
@@ -157,8 +160,9 @@ class _NormalizeActivate(torch.autograd.Function):
         x = x[..., :size]
         channels = weight.shape[1]
         count = x.shape[2] * size // channels
-        # About one sample's value, the mean square keeps its digits whatever the offset of the data.
-        pivot = x[:, :, 0, :channels]
+        # About a mean of some, the mean square keeps its digits whatever the offset of the data.
+        some = max(1, PIVOT * channels // size)
+        pivot = _fold(x[:, :, :some].sum(2), channels) / (min(some, x.shape[2]) * size // channels)
         wide_pivot = _spread(pivot, x)
         first, second = torch.zeros_like(wide_pivot[:, :, 0]), torch.zeros_like(wide_pivot[:, :, 0])
         for (part,) in _parts(x):
@@ -269,6 +273,8 @@ class BatchNorm(nn.Module):
             scale = self.weight * torch.rsqrt(variance + self.eps)
             shift = self.bias - mean * scale
             return F.leaky_relu_(x * scale[:, None, None] + shift[:, None, None], self.slope)
+        if runs == groups == 1 and length == time and not x.is_cuda:
+            return self._native(x)
         grouped = x.reshape(runs, groups, samples // groups, time * channels)
         y, mean, variance = _NormalizeActivate.apply(
             grouped, length * channels, self.weight, self.bias, self.eps, self.slope
@@ -278,6 +284,17 @@ class BatchNorm(nn.Module):
             self.running_mean.lerp_(mean[:, group], self.momentum)
             self.running_var.lerp_(variance[:, group] * count / (count - 1), self.momentum)
         return y.reshape(runs, samples, length, channels)
+
+    def _native(self, x: Tensor) -> Tensor:
+        """All samples of one run as one group, by PyTorch's own operators."""
+        image = x.squeeze(0).transpose(1, 2).unsqueeze(2)
+        y = F.batch_norm(
+            image, self.running_mean.squeeze(0), self.running_var.squeeze(0),
+            self.weight.squeeze(0), self.bias.squeeze(0),
+            training=True, momentum=self.momentum, eps=self.eps,
+        )  # fmt: skip
+        y = F.leaky_relu_(y, self.slope)
+        return y.squeeze(2).transpose(1, 2).unsqueeze(0)
 
 
 class _SampleNorm(nn.Module):

@@ -59,6 +59,10 @@ class Adam:
         active : Tensor (R,) of bool, optional
             Runs that take the step; the others keep parameters and state.
         """
+        if self.mean.shape[0] == 1 and not self.mean.is_cuda:
+            if active is None or active.item():
+                self._fused(float(scale))
+            return
         values = self._flat(self.parameters)
         gradient = self._flat(
             [p.grad if p.grad is not None else torch.zeros_like(p) for p in self.parameters]
@@ -80,6 +84,22 @@ class Adam:
         self.steps.copy_(steps)
         for parameter, part in zip(self.parameters, change.split(self.sizes, dim=1), strict=True):
             parameter.sub_(part.view_as(parameter))
+
+    def _fused(self, scale: float) -> None:
+        """The step of one run, by PyTorch's own operator."""
+        self.steps.add_(1)
+        likes: list[Tensor] = list(self.parameters)
+        # It takes tensors' memory in order, whatever their strides.
+        gradients = [p.grad.contiguous() if p.grad is not None else torch.zeros_like(p) for p in likes]
+        mean, square = (
+            [part.view_as(p) for part, p in zip(state.split(self.sizes, dim=1), likes, strict=True)]
+            for state in (self.mean, self.square)
+        )
+        torch._fused_adam_(
+            likes, gradients, mean, square, [], [self.steps.view(())] * len(likes),
+            lr=self.lr.item() * scale, beta1=self.beta1.item(), beta2=self.beta2,
+            weight_decay=self.weight_decay.item(), eps=self.eps, amsgrad=False, maximize=False,
+        )  # fmt: skip
 
     @torch.no_grad()
     def reset(self, runs: Tensor) -> None:
