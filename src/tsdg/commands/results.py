@@ -205,11 +205,11 @@ def _select(options: argparse.Namespace) -> None:
     study = load_study(options)
     check_runs(options)
     current = CurrentRecords(study, options.runs, options.data)
-    runs = study.shown_runs(options.table)
     selected = select(
-        runs,
+        study.shown_runs(options.table),
         options.runs,
         folds=folds.of_table(study, options.table),
+        readings=study.readings(options.table),
         selection=study.selection(options.table),
         checkpoint=study.checkpoint,
         current=current.current,
@@ -221,6 +221,7 @@ def _select(options: argparse.Namespace) -> None:
     if options.selection and options.selection.policy == LEFT_OUT:
         same += f" --set tables.{options.table}.selection={options.selection.name}"
     remark = f" in {options.runs} (`tsdg status {options.table}{same}` says more)"
+    runs = study.table_runs(options.table)
     old = [run_path(run) for run in runs if current.outdated(run)] if gaps(selected) else []
     if old:
         remark += f", {len(old)} have an outdated one: delete {options.runs / old[0]}" + " ..." * (

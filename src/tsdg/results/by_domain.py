@@ -58,7 +58,7 @@ def by_domain(selected: pd.DataFrame, layout: Layout, runs: str | Path) -> pd.Da
                         "windows": windows.get((panel.dataset, variant, *place)),
                         "metric": metric,
                         "unit": METRICS[metric].unit,
-                        "seeds": layout.protocol.seeds,
+                        "seeds": len(layout.seeds(variant)),
                         **summary._asdict(),
                     }
                 )

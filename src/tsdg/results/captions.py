@@ -10,6 +10,7 @@ from tsdg.results.numbers import is_partial, summarise
 from tsdg.study.layout import AVERAGE, PAPER_PROTOCOL, Layout, Protocol
 from tsdg.study.levels import Level
 from tsdg.study.metric import METRICS
+from tsdg.study.reading import AVERAGED
 from tsdg.study.selection import DEFAULT, LEFT_OUT, VALIDATED
 from tsdg.study.targets import REST
 
@@ -34,6 +35,7 @@ def notes(selected: pd.DataFrame, layout: Layout) -> list[str]:
         names = ", ".join(layout.labels[row] for row in layout.baselines)
         found.insert(0, f"No networks, and not the paper's: {names}.")
     found += _levels(layout)
+    found += _readings(layout)
     found += _groups(layout)
     others = rows[~rows["protocol"].isin(["", layout.protocol.name])]
     if len(others):
@@ -102,6 +104,23 @@ def _levels(layout: Layout) -> list[str]:
             found.append(f"{level.title}: {names}.")
     if len(layout.sections) > 1:
         found.append("Rows are compared and marked only with those to which the new domain gives as much.")
+    return found
+
+
+def _readings(layout: Layout) -> list[str]:
+    """Which rows show another model of the same trainings than the last weights."""
+    found = []
+    averaged: dict[float | None, list[str]] = {}
+    for row, reading in layout.readings.items():
+        if reading.weights == AVERAGED:
+            averaged.setdefault(reading.since, []).append(layout.labels[row])
+    for since, names in averaged.items():
+        share = f" from {100 * since:g} % of the iterations on" if since else ""
+        found.append(f"Mean of the weights{share}: {', '.join(names)}.")
+    if names := [layout.labels[row] for row in layout.readings if layout.is_ensemble(row)]:
+        found.append(
+            f"Ensembles, the mean of the seeds' probabilities, which has no spread: {', '.join(names)}."
+        )
     return found
 
 

@@ -70,7 +70,6 @@ def summarise(selected: pd.DataFrame, layout: Layout) -> pd.DataFrame:
     if selected.duplicated(["rule", "dataset", "variant", "target", "seed"]).any():
         raise InputError("selected runs: a run is there twice; give every file of selected runs once.")
     runs = {(r.rule, r.dataset, r.variant, r.target, r.seed): r for r in selected.itertuples()}
-    seeds = range(layout.protocol.seeds)
     table = pd.DataFrame(
         {
             "dataset": panel.dataset,
@@ -81,13 +80,13 @@ def summarise(selected: pd.DataFrame, layout: Layout) -> pd.DataFrame:
             "metric": metric,
             "unit": METRICS[metric].unit,
             "selection": panel.selection.name,
-            "seeds": len(seeds),
+            "seeds": len(layout.seeds(variant)),
             **cell,
         }
         for panel in layout.panels
         for metric in panel.metrics
         for variant in layout.ordered
-        for target, cell in _cells(runs, seeds, panel, variant, metric)
+        for target, cell in _cells(runs, layout, panel, variant, metric)
     )
     results = {panel.dataset: panel.selection.is_result for panel in layout.panels}
     ranks = _ranks(table).where(table["dataset"].map(results))
@@ -101,13 +100,15 @@ def is_partial(cell: Any) -> bool:
 
 
 def _cells(
-    runs: Mapping[tuple, Any], seeds: range, panel: Panel, variant: str, metric: str
+    runs: Mapping[tuple, Any], layout: Layout, panel: Panel, variant: str, metric: str
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Of a variant and metric: each target, then the average, with its numbers and gaps."""
 
     def chosen(rule: str) -> dict[str, dict[int, Any]]:
         return {
-            target: {seed: runs.get((rule, panel.dataset, variant, target, seed)) for seed in seeds}
+            target: {
+                seed: runs.get((rule, panel.dataset, variant, target, seed)) for seed in layout.seeds(variant)
+            }
             for target in panel.targets
         }
 
@@ -126,28 +127,32 @@ def _cells(
 
     found = chosen("per_seed")
     own, shared = values(found), values(chosen("shared"))
-    gaps = {target: _gaps(found[target], own[target]) for target in panel.targets}
+    ensemble = layout.is_ensemble(variant)
+    gaps = {target: _gaps(found[target], own[target], ensemble=ensemble) for target in panel.targets}
     for target in panel.targets:
         yield target, cell(over_seeds(own[target]), over_seeds(shared[target]), gaps[target])
     yield AVERAGE, cell(over_targets(own), over_targets(shared), _average_gaps(gaps))
 
 
-def _gaps(runs: Mapping[int, Any], values: BySeed) -> dict[str, str]:
-    """In words: seeds without a run, with fewer draws than expected, with diverged draws, without a value."""
+def _gaps(runs: Mapping[int, Any], values: BySeed, *, ensemble: bool) -> dict[str, str]:
+    """In words: seeds without a run, with fewer draws than expected, with diverged draws, without a value.
+
+    An ensemble has runs of all seeds.
+    """
     missing, diverged, undefined = [], [], []
     for seed, run in runs.items():
+        place = "all seeds" if ensemble else f"seed {seed}"
         if run is None or run.status == "missing":
-            missing.append(f"seed {seed}")
+            missing.append(place)
             continue
+        of, what = ("", "runs") if ensemble else (f"{place}: ", "draws")
         if run.draws_found < run.draws_expected:
-            lost = run.draws_expected - run.draws_found
-            missing.append(f"seed {seed}: {lost} of {run.draws_expected} draws")
+            missing.append(f"{of}{run.draws_expected - run.draws_found} of {run.draws_expected} {what}")
         if run.draws_diverged:
-            some = run.status == "finished"
-            of = f": {run.draws_diverged} of {run.draws_expected} draws" if some else ""
-            diverged.append(f"seed {seed}{of}")
+            some = f"{of}{run.draws_diverged} of {run.draws_expected} {what}"
+            diverged.append(some if run.status == "finished" else place)
         if run.status == "finished" and seed not in values:
-            undefined.append(f"seed {seed}")
+            undefined.append(place)
     return {gap: "; ".join(words) for gap, words in zip(GAPS, (missing, diverged, undefined), strict=True)}
 
 

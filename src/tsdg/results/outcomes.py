@@ -5,8 +5,8 @@ of the sources that training set apart, their mean or the worst source's; on eac
 left it out (`tsdg.study.folds`); or, of the oracle, on the target.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from types import MappingProxyType
@@ -18,6 +18,7 @@ from tsdg.errors import InputError
 from tsdg.runs.record import Checkpoint, Record, Scores, read
 from tsdg.study.folds import Fold, Folds
 from tsdg.study.metric import METRICS
+from tsdg.study.reading import Reading
 from tsdg.study.run import Run, run_path
 from tsdg.study.selection import DEFAULT, ORACLE, WORST, Selection
 
@@ -25,13 +26,15 @@ from tsdg.study.selection import DEFAULT, ORACLE, WORST, Selection
 NOTHING = {"brier": 2.0, "nll": -float(np.log(np.finfo(np.float64).eps))}
 
 IsCurrent = Callable[[Run, Record], bool]
+Readings = Mapping[str, Reading]  # of rows that are derived of others
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run's record, as selection sees it."""
+    """A run of a row, as selection sees it, and the path of its record."""
 
     run: Run
+    record: str
     finished: bool
     validation: float
     iteration: int | None
@@ -50,35 +53,52 @@ def outcomes(
     checkpoint: Literal["last", "best"] = "last",
     current: IsCurrent = lambda run, record: True,
     folds: Folds = MappingProxyType({}),
+    readings: Readings = MappingProxyType({}),
 ) -> list[Outcome]:
     """The outcomes of the runs with a record that counts; parameters are those of `selection.select`."""
-    found = (_outcome(run, Path(folder), selection, checkpoint, current, folds.get(run, ())) for run in runs)
-    return [outcome for outcome in found if outcome is not None]
+
+    def found(run: Run) -> Record | None:
+        return seen(run, Path(folder), readings.get(run.variant), current)
+
+    every = (_outcome(run, found, selection, checkpoint, readings, folds.get(run, ())) for run in runs)
+    return [outcome for outcome in every if outcome is not None]
 
 
 def _outcome(
-    run: Run, folder: Path, selection: Selection, checkpoint: str, current: IsCurrent, folds: Sequence[Fold]
+    run: Run,
+    found: Callable[[Run], Record | None],
+    selection: Selection,
+    checkpoint: str,
+    readings: Readings,
+    folds: Sequence[Fold],
 ) -> Outcome | None:
-    record = _found(run, folder, current)
-    judging = [(fold, judge) for fold in folds if (judge := _found(fold.run, folder, current))]
+    record = found(run)
+    judging = [(fold, judge) for fold in folds if (judge := found(fold.run))]
     if record is None or len(judging) < len(folds):
         return None
+    path = run_path(record.run)
     config, data = record.config, record.data
     facts = (config["protocol"], config["iterations"], data.simulated, data.fingerprint)
     if not record.finished:
-        return Outcome(run, False, float("nan"), None, dict.fromkeys(METRICS), *facts)
+        return Outcome(run, path, False, float("nan"), None, dict.fromkeys(METRICS), *facts)
     taken = chosen(record, selection, checkpoint)
     validation = judged(record, taken, selection)
     if folds:
         validation = fmean(value for pair in judging for value in _left_out(*pair, selection, checkpoint))
     metrics = {name: getattr(taken.target, name) for name in METRICS} | {"windows": taken.target.n}
-    return Outcome(run, True, validation, taken.iteration, metrics, *facts)
+    return Outcome(run, path, True, validation, taken.iteration, metrics, *facts)
 
 
-def _found(run: Run, folder: Path, current: IsCurrent) -> Record | None:
-    path = folder / run_path(run)
-    record = read(path, run) if path.exists() else None
-    return record if record and current(run, record) else None
+def seen(
+    run: Run, folder: Path, reading: Reading | None = None, current: IsCurrent = lambda run, record: True
+) -> Record | None:
+    """The record of a row's run, if there is one that counts, with what the row shows in its checkpoints."""
+    trained = replace(run, variant=reading.variant) if reading else run
+    path = folder / run_path(trained)
+    record = read(path, trained) if path.exists() else None
+    if record is None or not current(run, record):
+        return None
+    return record.of_weights(reading.weights) if reading else record
 
 
 def chosen(record: Record, selection: Selection, checkpoint: str) -> Checkpoint:

@@ -101,10 +101,12 @@ def compare(
             checkpoint=own.checkpoint,
             current=records.current,
             folds=judging,
+            readings=own.readings(table),
         )
         if policy == next(iter(POLICIES)):
             remarks += notes(selected, own.layout(table))
-        absent = sum(records.find(fold.run) is None for of_run in judging.values() for fold in of_run)
+        judges = [study.trained(fold.run) for of_run in judging.values() for fold in of_run]
+        absent = sum(records.find(run) is None for run in judges)
         if absent:
             remarks.append(
                 f"{absent} trainings that leave out a source have no current record: train them by "
@@ -117,6 +119,7 @@ def compare(
             checkpoint=own.checkpoint,
             current=records.current,
             folds=judging,
+            readings=own.readings(table),
         )
         courses = _courses(records, found, selection, own.layout(table))
         rows += _rows(own.layout(table), selection, selected, found, judging, courses)
@@ -129,11 +132,14 @@ def _courses(
     """Of each run of a data set and variant its checkpoints; none of policies that do not choose by them."""
     if selection.policy in (LEFT_OUT, ORACLE):
         return {}
+    study = records.recipes.study
     leading = {panel.dataset: panel.leading for panel in layout.panels}
     courses: dict[tuple[str, str], list[Pairs]] = {}
     for outcome in found:
-        record = records.find(outcome.run) if outcome.finished else None
+        reading = study.reading(outcome.run.variant)
+        record = records.find(study.trained(outcome.run)) if outcome.finished else None
         if record is not None:
+            record = record.of_weights(reading.weights)
             place = outcome.run.dataset, outcome.run.variant
             courses.setdefault(place, []).append(_course(record, selection, leading[outcome.run.dataset]))
     return courses

@@ -11,6 +11,7 @@ from tsdg.errors import InputError
 from tsdg.files import write_text
 from tsdg.study.layout import Layout
 from tsdg.study.metric import METRICS
+from tsdg.study.reading import AVERAGED, LAST
 
 TYPES = {
     "rule": "str",
@@ -32,6 +33,7 @@ TYPES = {
     "untaught": "str",
     "settings": "str",
     "selection": "str",
+    "weights": "str",
     "record": "str",
 }
 COLUMNS = tuple(TYPES)
@@ -42,7 +44,11 @@ _RANGES = {
     **dict.fromkeys(("draws_found", "draws_expected", "draws_diverged"), (0, math.inf)),
 }
 _ROUNDING = 1e-6
-_WORDS = {"rule": ("per_seed", "shared"), "status": ("finished", "diverged", "missing")}
+_WORDS = {
+    "rule": ("per_seed", "shared"),
+    "status": ("finished", "diverged", "missing"),
+    "weights": (LAST, AVERAGED),
+}
 
 
 def in_order(selected: pd.DataFrame) -> pd.DataFrame:
@@ -129,11 +135,11 @@ def read_selected(
             )
     keys = ["rule", "dataset", "variant", "target"]
     seeds = {key: sorted(of_key) for key, of_key in selected.groupby(keys)["seed"]}
-    expected = list(range(layout.protocol.seeds))
     rules = ("per_seed",) if layout.protocol.anew else ("per_seed", "shared")
     for panel, target in layout.places:
         for rule, variant in product(rules, layout.rows):
             found = seeds.get((rule, panel.dataset, variant, target), [])
+            expected = list(layout.seeds(variant))
             if found != expected:
                 place = f"data set {panel.dataset}, variant {variant}, target {target}, rule {rule}"
                 fault = f"no row is of {place}"

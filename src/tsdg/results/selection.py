@@ -14,19 +14,25 @@ where every draw diverged, and then has no metrics.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from math import fsum
 from pathlib import Path
+from statistics import fmean
 from types import MappingProxyType
 from typing import Any, Literal
 
 import pandas as pd
 
 from tsdg.errors import InputError
-from tsdg.results.outcomes import IsCurrent, Outcome, outcomes
+from tsdg.results.ensembles import named, target_scores
+from tsdg.results.outcomes import IsCurrent, Outcome, Readings, outcomes
+from tsdg.results.reading import member
 from tsdg.results.selected import COLUMNS, TYPES, in_order
 from tsdg.study.folds import Folds
-from tsdg.study.run import Run, draw_order, run_path
+from tsdg.study.metric import METRICS
+from tsdg.study.reading import LAST
+from tsdg.study.run import Run, draw_order
 from tsdg.study.selection import DEFAULT, Selection
 
 
@@ -41,6 +47,7 @@ def select(
     untaught: Mapping[tuple[str, str], str] = MappingProxyType({}),
     one_for_all: bool = True,
     folds: Folds = MappingProxyType({}),
+    readings: Readings = MappingProxyType({}),
 ) -> pd.DataFrame:
     """Apply both rules to the records found of the expected runs.
 
@@ -67,6 +74,8 @@ def select(
     folds
         The trainings that judge a run in place of its own validation. A run that lacks the record of one is
         as good as absent; one that diverged has accuracy 0, or what is worst of another metric.
+    readings
+        What rows that are derived of others show, see `tsdg.study.study.Study.readings`.
 
     Returns
     -------
@@ -75,7 +84,9 @@ def select(
         ``diverged`` (no metrics) or ``missing`` (no record; no metrics). ``validation`` is in the metric of
         the ``selection``. Accuracies, ECE and AUC are fractions, of so many ``windows`` of the target;
         ``draws_found`` of ``draws_expected`` records exist,
-        ``draws_diverged`` of the found diverged; ``record`` is the selected record's path below `folder`.
+        ``draws_diverged`` of the found diverged; ``record`` is the selected record's path below `folder`,
+        and ``weights`` says which of its weights are meant. An ensemble has one row, of seed 0, which counts
+        the draws of all seeds, and whose ``record`` names the members, see `tsdg.results.ensembles.named`.
 
     Raises
     ------
@@ -89,24 +100,34 @@ def select(
     for _, group in groupby(sorted(set(runs)), key=lambda run: run.order[:3]):
         expected = list(group)
         found = outcomes(
-            expected, folder, selection=selection, checkpoint=checkpoint, current=current, folds=folds
-        )
+            expected, folder, selection=selection, checkpoint=checkpoint, current=current, folds=folds,
+            readings=readings,
+        )  # fmt: skip
         _check_alike(found, Path(folder))
         shared = shared_draw(found, selection)
         dataset, variant, target = expected[0].dataset, expected[0].variant, expected[0].target
+        reading = readings.get(variant)
         about = {
+            "weights": reading.weights if reading else LAST,
             "settings": settings.get((dataset, variant), ""),
             "untaught": untaught.get((dataset, target), ""),
             "selection": selection.name,
         }
+        of_seeds: dict[str, list[Outcome | None]] = {}
         for seed, members in groupby(expected, key=lambda run: run.seed):
             seed_runs = list(members)
             seed_found = [o for o in found if o.run.seed == seed]
             best = min(seed_found, key=lambda outcome: _rank(outcome, selection), default=None)
             same = next((o for o in seed_found if o.run.draw == shared), None)
-            rows.append(_row("per_seed", seed_runs, seed_found, best) | about)
-            if one_for_all:
-                rows.append(_row("shared", seed_runs, seed_found, same) | about)
+            for rule, chosen in (("per_seed", best), ("shared", same))[: 1 + one_for_all]:
+                of_seeds.setdefault(rule, []).append(chosen)
+                if not (reading and reading.ensemble):
+                    rows.append(_row(rule, seed_runs, seed_found, chosen) | about)
+        if reading and reading.ensemble:
+            rows += [
+                _ensemble_row(rule, expected, found, chosen, reading.weights, Path(folder)) | about
+                for rule, chosen in of_seeds.items()
+            ]
     return in_order(pd.DataFrame(rows, columns=list(COLUMNS)).astype(TYPES))
 
 
@@ -140,7 +161,7 @@ def _check_alike(found: Sequence[Outcome], folder: Path) -> None:
         for what in ("iterations", "fingerprint", "simulated"):
             if getattr(first, what) != getattr(other, what):
                 raise InputError(
-                    f"{folder / run_path(first.run)} and {folder / run_path(other.run)} cannot be compared: "
+                    f"{folder / first.record} and {folder / other.record} cannot be compared: "
                     f"their {'' if what == 'iterations' else 'data '}{what} differ "
                     f"({getattr(first, what)!r}, {getattr(other, what)!r}). Delete the outdated one."
                 )
@@ -175,5 +196,29 @@ def _row(rule: str, runs: Sequence[Run], found: Sequence[Outcome], chosen: Outco
         "status": "finished" if chosen.finished else "diverged",
         "protocol": chosen.protocol,
         "simulated": chosen.simulated,
-        "record": run_path(chosen.run),
+        "record": chosen.record,
     }
+
+
+def _ensemble_row(
+    rule: str,
+    runs: Sequence[Run],
+    found: Sequence[Outcome],
+    chosen: Sequence[Outcome | None],
+    weights: str,
+    folder: Path,
+) -> dict[str, Any]:
+    """Of the runs that are chosen of each seed, those that are at hand as one."""
+    there = [outcome for outcome in chosen if outcome is not None]
+    finished = [outcome for outcome in there if outcome.finished]
+    whole = there[0] if there else None
+    if finished:
+        scores = target_scores([member(o.record, o.iteration, weights, folder) for o in finished])
+        whole = replace(
+            finished[0],
+            validation=fmean(outcome.validation for outcome in finished),
+            metrics={name: getattr(scores, name) for name in METRICS} | {"windows": scores.n},
+            record=named((outcome.record, outcome.iteration) for outcome in finished),
+        )
+    draws = ";".join(dict.fromkeys(str(outcome.run.draw) for outcome in finished))
+    return _row(rule, runs, found, whole) | {"seed": 0} | ({"draw": draws} if finished else {})

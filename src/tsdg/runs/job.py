@@ -58,6 +58,10 @@ def train_job(
     """
     prepared = load_checked(data)
     name = dataset or prepared.card["name"]
+    if (trained := study.reading(variant).variant) != variant:
+        raise InputError(
+            f"variant {variant} has the trainings of {trained}, of which it shows more: train that"
+        )
     config = study.config(name, variant)
     check_domains(study, name, prepared, data)
     held_out = [study.target(name, target) for target in targets]

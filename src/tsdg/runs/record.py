@@ -10,11 +10,13 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import asdict, replace
 
 from tsdg.errors import InputError
 from tsdg.runs.recipe import Recipe
 from tsdg.runs.strict import FromZero, Number, converted, parsed
 from tsdg.runs.writing import FORMAT
+from tsdg.study.reading import LAST
 from tsdg.study.run import Run, run_path
 
 ROUNDING = 1e-6
@@ -215,6 +217,17 @@ class Record(Struct, frozen=True):
     def finished(self) -> bool:
         """Whether the training went to its end; otherwise it diverged."""
         return self.status == "finished"
+
+    def of_weights(self, weights: str) -> "Record":
+        """The same with checkpoints of the ``last`` weights, or of the ``averaged`` since there are some."""
+        if weights == LAST:
+            return self
+        averaged = [
+            Checkpoint(iteration=one.iteration, averaged=one.averaged, **asdict(one.averaged))
+            for one in self.checkpoints
+            if one.averaged
+        ]
+        return replace(self, checkpoints=averaged)
 
     def __post_init__(self) -> None:
         try:

@@ -15,6 +15,7 @@ from tsdg.study.params import Tree
 
 RAW = "raw"  # the input of a network that sees windows as they are
 SPECTRAL = ("spectrum", "spectrogram")  # inputs whose mean over windows is one of what they have in common
+KEPT = "probabilities"  # what records may keep beside their numbers
 TOY_SETTINGS = ("batch_size", "learning_rate", "weight_decay", "decay_at", "decay")
 
 
@@ -72,7 +73,7 @@ def _of_training(training: Tree, row: Tree) -> Tree:
 
 def _kept(training: Tree) -> Tree:
     """What records keep beside their numbers."""
-    return {"keep": "probabilities"} if training.get("keep") == "probabilities" else {}
+    return {"keep": KEPT} if training.get("keep") == KEPT else {}
 
 
 def of_estimator(variant: str, row: Tree, dataset: str, data: Tree, training: Tree) -> Tree:

@@ -86,7 +86,7 @@ def _single(study: Study, runs: Sequence[Run]) -> TrainingRule:
     return TrainingRule(
         name="train",
         datasets=tuple(study.datasets),
-        variants=tuple(study.variants),
+        variants=tuple(name for name, entry in study.variants.items() if "of" not in entry),
         records=(RECORD,),
         log=RECORD.removesuffix(".json"),
         groups=tuple((run,) for run in runs),

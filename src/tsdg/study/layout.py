@@ -10,6 +10,7 @@ from tsdg.errors import InputError
 from tsdg.study.levels import Level
 from tsdg.study.metric import METRICS
 from tsdg.study.paper_style import PaperStyle
+from tsdg.study.reading import Reading
 from tsdg.study.selection import DEFAULT, Selection
 
 AVERAGE = "Average"  # the mean over targets, where a target's name stands
@@ -122,6 +123,8 @@ class Layout:
         How the paper prints it, where it is to be printed so.
     levels : mapping
         What the new domain gives to each row, where that is not nothing.
+    readings : mapping
+        What each row that is derived of another shows of that one's trainings.
 
     Raises
     ------
@@ -140,6 +143,7 @@ class Layout:
     settled: tuple[str, ...] = ()
     style: PaperStyle | None = None
     levels: Mapping[str, Level] = field(default_factory=dict)
+    readings: Mapping[str, Reading] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if problem := self._problem():
@@ -175,6 +179,14 @@ class Layout:
     def level(self, row: str) -> Level:
         """What the new domain gives to a row."""
         return self.levels.get(row, Level())
+
+    def is_ensemble(self, row: str) -> bool:
+        """Whether a row shows the models of all seeds as one."""
+        return row in self.readings and self.readings[row].ensemble
+
+    def seeds(self, row: str) -> range:
+        """The seeds that a row has a number of; an ensemble has one number, which counts as seed 0's."""
+        return range(1 if self.is_ensemble(row) else self.protocol.seeds)
 
     @property
     def sections(self) -> list[tuple[Level, list[list[str]]]]:
@@ -248,6 +260,7 @@ def joined(
         ours=tuple(row for row in chosen if row in ours),
         settled=tuple(row for row in chosen if any(row in layout.settled for layout in layouts)),
         levels={row: layout.levels[row] for layout in layouts for row in chosen if row in layout.levels},
+        readings={row: one.readings[row] for one in layouts for row in chosen if row in one.readings},
     )
     return replace(whole, rows=tuple(whole.ordered))
 

@@ -20,6 +20,7 @@ from tsdg.study.layout import AVERAGE, common_rows, joined
 from tsdg.study.metric import METRICS
 from tsdg.study.names import TAKEN
 from tsdg.study.params import Tree
+from tsdg.study.reading import AVERAGED, LAST, Reading
 from tsdg.study.selection import LEFT_OUT
 
 if TYPE_CHECKING:
@@ -43,7 +44,10 @@ def check(study: Study) -> None:
     if study.datasets:
         _enough("", study.training, max(len(study.dataset(name)["domains"]) for name in study.datasets))
     for name, row in study.variants.items():
-        _variant(f"variants.{name}", row)
+        if "of" in row:
+            _derived(study, f"variants.{name}", row)
+        else:
+            _variant(f"variants.{name}", row)
     if "toy" in study.params:
         _toy(study)
     for name in study.tables:
@@ -120,6 +124,35 @@ def _variant(where: str, row: Tree) -> None:
         raise InputError(f"{where}.clusters: {row['method']} uses none; leave them out")
 
 
+def _derived(study: Study, where: str, row: Tree) -> None:
+    trained = {name: entry for name, entry in study.variants.items() if "of" not in entry}
+    check_known(row["of"], trained, "variant with trainings of its own", f"{where}.of")
+    if row.get("weights", LAST) == LAST and not row.get("ensemble", False):
+        raise InputError(
+            f"{where}: it is what {row['of']} is; give it `weights: averaged`, `ensemble: true`, or both"
+        )
+    if row.get("weights") == AVERAGED and trained[row["of"]]["method"] == estimators.METHOD:
+        raise InputError(f"{where}.weights: {row['of']} is no network, whose weights could be averaged")
+
+
+def _read(study: Study, row: str, reading: Reading) -> None:
+    """Raise `InputError` unless the records of a row hold what it shows."""
+    if reading.weights == AVERAGED and reading.since is None:
+        raise InputError(
+            f"variant {row} shows averaged weights, and {reading.variant} is trained without `average`; give "
+            "it, `training` or the protocol one, such as average: {from: 0.2}"
+        )
+    if reading.ensemble and study.training.get("keep") != config.KEPT:
+        raise InputError(
+            f"variant {row} is an ensemble, which is made of the probabilities in records, and protocol "
+            f"{study.params['protocol']} keeps none; give it, or `training`, `keep: {config.KEPT}`"
+        )
+    if reading.ensemble and study.protocol.seeds < 2:
+        raise InputError(
+            f"variant {row} is an ensemble of seeds, of which protocol {study.params['protocol']} has one"
+        )
+
+
 def _hparam(where: str, name: str, value: float, distribution: Distribution) -> None:
     """What is searched on a log scale is positive; but a count may be 0, and a weight, for no such term."""
     log = distribution.kind in ("power", "floor_power")
@@ -167,6 +200,9 @@ def _table(study: Study, name: str) -> None:
             _paper(study, f"{place}.paper", panel["dataset"], panel["paper"])
         for row in entry["rows"]:
             _check_batch(row, study.config(panel["dataset"], row))
+    for row, reading in study.readings(name).items():
+        with _at(where):
+            _read(study, row, reading)
     if study.selection(name).policy == LEFT_OUT:
         with _at(f"{where}.selection"):
             _folds(study, name)
@@ -231,7 +267,7 @@ def _folds(study: Study, table: str) -> None:
 def _leaves_enough(study: Study, rows: Sequence[str], left: int, what: str, out: str) -> None:
     """Raise `InputError` for a row that learns from more sources than what is held out leaves."""
     for row in rows:
-        needed = methods.least_sources(study.variants[row]["method"])
+        needed = methods.least_sources(study.variant(row)["method"])
         if left < needed:
             raise InputError(
                 f"{what} leaves {left} source domain(s), and row {row} learns from {needed} or more; "
@@ -278,7 +314,7 @@ def _figure(study: Study, where: str, entry: Tree) -> None:
         check_known(row, rows, "row of all its tables", f"{where}.{option}")
     if entry["kind"] == "forest":
         _one_level(study, f"{where}.tables", rows)
-    kind.check(where, entry, {row: study.variants[row]["method"] for row in rows})
+    kind.check(where, entry, {row: study.variant(row)["method"] for row in rows})
     if kind.single_source:
         for table in entry["tables"]:
             if not all(targets.is_rest(target) for panel in study.panels(table) for target in panel.targets):
@@ -290,7 +326,7 @@ def _figure(study: Study, where: str, entry: Tree) -> None:
 
 def _one_level(study: Study, where: str, rows: Iterable[str]) -> None:
     """Raise `InputError` if the new domain gives more to some rows than to others."""
-    found = {levels.of(study.variants[row]): row for row in rows}
+    found = {levels.of(study.variant(row)): row for row in rows}
     if len(found) > 1:
         (one, first), (other, second) = list(found.items())[:2]
         raise InputError(

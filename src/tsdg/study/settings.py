@@ -51,6 +51,8 @@ def _of(study: Study, dataset: str, variant: str, judged: dict[str, Any]) -> str
         "checkpoint": study.checkpoint,
         **judged,
     }
+    if "of" in study.variants[variant]:
+        decided["reading"] = study.reading(variant)
     return hashlib.sha256(json.dumps(decided, sort_keys=True).encode()).hexdigest()[:12]
 
 

@@ -31,6 +31,7 @@ from tsdg.study.layout import PAPER_PROTOCOL, Layout, Panel, Protocol, common_ro
 from tsdg.study.names import DATA_TABLES, TOY_TABLES
 from tsdg.study.paper_style import PaperStyle
 from tsdg.study.params import Tree, read, resolved
+from tsdg.study.reading import AVERAGED, LAST, Reading
 from tsdg.study.run import Run
 from tsdg.study.selection import VALIDATED, Selection
 from tsdg.study.targets import Target
@@ -183,8 +184,27 @@ class Study:
         return _entry(self.datasets, name, "data set").get("of", name)
 
     def variant(self, name: str) -> Tree:
-        """A variant's entry."""
-        return _entry(self.variants, name, "variant")
+        """A variant's entry; a derived one's with what it takes over from the other."""
+        entry = _entry(self.variants, name, "variant")
+        if "of" not in entry:
+            return entry
+        return {key: value for key, value in (self.variants[entry["of"]] | entry).items() if key != "of"}
+
+    def reading(self, variant: str) -> Reading:
+        """What a row shows of which variant's trainings."""
+        entry, row = _entry(self.variants, variant, "variant"), self.variant(variant)
+        weights = entry.get("weights", LAST)
+        average = row.get("average", self.training.get("average")) if weights == AVERAGED else None
+        since = average["from"] if average else None
+        return Reading(entry.get("of", variant), weights, entry.get("ensemble", False), since)
+
+    def readings(self, table: str) -> dict[str, Reading]:
+        """Those of a table's rows that are derived of others."""
+        return {row: self.reading(row) for row in self.table(table)["rows"] if "of" in self.variants[row]}
+
+    def trained(self, run: Run) -> Run:
+        """The training that a run of a row is."""
+        return replace(run, variant=self.reading(run.variant).variant)
 
     def row(self, dataset: str, variant: str) -> Tree:
         """A variant's entry; the toy study has variants of its own."""
@@ -262,7 +282,8 @@ class Study:
         seeds = range(self.protocol.seeds if self.anew else 1)
         rows = [
             (variant, seed, number, name, value)
-            for variant in self.variants
+            for variant, entry in self.variants.items()
+            if "of" not in entry
             for seed, number in product(seeds, self.draws(variant))
             for name, value in self._drawn(self.variant(variant), number, seed).items()
         ]
@@ -303,7 +324,7 @@ class Study:
             wanted = product(self.toy["variants"], [toy.TARGET], range(self.toy["seeds"]), ["fixed"])
             return [Run(toy.NAME, *run) for run in wanted]
         judging = (fold.run for of_run in folds.of_table(self, table).values() for fold in of_run)
-        return list(dict.fromkeys([*self.shown_runs(table), *judging]))
+        return list(dict.fromkeys(map(self.trained, [*self.shown_runs(table), *judging])))
 
     def shown_runs(self, table: str) -> list[Run]:
         """Runs of a table that it may show: all but those that only judge hyperparameters."""
@@ -370,12 +391,13 @@ class Study:
             arrange=entry.get("arrange", "beneath"),
             settled=tuple(row for row in entry["rows"] if not self.search(row)),
             style=PaperStyle.of(entry) if entry.get("layout") == "paper" else None,
+            readings=self.readings(table),
             levels=self._levels(entry["rows"]),
         )
 
     def _levels(self, rows: Iterable[str]) -> dict[str, levels.Level]:
         """What the new domain gives to each row, where that is not nothing."""
-        found = {row: levels.of(self.variants[row]) for row in rows}
+        found = {row: levels.of(self.variant(row)) for row in rows}
         return {row: level for row, level in found.items() if level != levels.Level()}
 
     def _caption(self, table: str) -> str:
@@ -446,7 +468,7 @@ class Study:
         given = self.params["ranking"].get("given", NONE)
         wanted = levels.Level(given, omits=given == REFERENCE)
         rows = common_rows([self.layout(name) for name in tables])
-        return [row for row in rows if levels.of(self.variants[row]) == wanted]
+        return [row for row in rows if levels.of(self.variant(row)) == wanted]
 
     @property
     def claims(self) -> list[Claim]:

@@ -1,0 +1,25 @@
+"""What of its trainings a row shows: their last weights, or another model that the same trainings give."""
+
+from typing import NamedTuple
+
+LAST, AVERAGED = "last", "averaged"
+
+
+class Reading(NamedTuple):
+    """How a row reads records.
+
+    Attributes
+    ----------
+    variant : str
+        Whose trainings these are: the row's own, or those of the variant that it is derived `of`.
+    weights : {"last", "averaged"}
+    ensemble : bool
+        Whether the models of all seeds are one, which gives the mean of their probabilities.
+    since : float, optional
+        The share of the iterations from which on weights are averaged.
+    """
+
+    variant: str
+    weights: str = LAST
+    ensemble: bool = False
+    since: float | None = None
