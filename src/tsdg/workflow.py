@@ -33,7 +33,7 @@ from tsdg.runs.recipe import Recipes
 from tsdg.study import settings
 from tsdg.study.jobs import TrainingRule, training_rules
 from tsdg.study.layout import text
-from tsdg.study.names import DATASET_TABLES, TOY_FIGURES, TOY_TABLES
+from tsdg.study.names import DATASET_TABLES, RANKINGS, TOY_FIGURES, TOY_TABLES
 from tsdg.study.params import Tree, read, value_of
 from tsdg.study.run import RECORDS, Run, parse_run_path, run_path, target_of
 from tsdg.study.study import Study
@@ -49,6 +49,7 @@ CODE = {
         "results.selected:joined_runs",
         *(f"results.ranking:{function}" for function in ("block_values", "rank", "describe", "render")),
         "results.figures.critical_difference:critical_difference",
+        *(f"results.next_domain:{function}" for function in ("compare", "describe", "render")),
         "study.metric:METRICS",
     ),
     "summary": (READ, "results.averages:averages", "results.averages:write"),
@@ -539,7 +540,7 @@ class Workflow:
     def documented(self) -> list[str]:
         """Names of the tables of the document, in its order."""
         absent = {table for table in self.study.tables if table not in self.tables_at_hand}
-        absent |= set() if self.ranked_tables else {"ranking"}
+        absent |= set() if self.ranked_tables else set(RANKINGS)
         absent |= set() if self.claimed_tables or self.claimed_toy_records else {"claims"}
         absent |= set() if self.tabled_datasets else set(DATASET_TABLES)
         return [name for name in self.study.document() if name not in absent]

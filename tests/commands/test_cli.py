@@ -315,7 +315,10 @@ def test_from_runs_to_the_table(tsdg, project):
         assert (code, out) == (0, [f"results/figures/{name}.pdf", f"results/figures/{name}.png"])
         assert all((project / path).stat().st_size > 1000 for path in out)
     code, out, _ = tsdg("ranking")
-    assert (code, len(out)) == (0, 4)
+    assert (code, len(out)) == (0, 6)
+    assert (
+        "Nothing is said of fewer than 3 targets." in (project / "results/tables/next_domain.tex").read_text()
+    )
     other = "results/selection/oracle"
     code, _, err = tsdg("table", "tiny", "--selection", "oracle")
     assert (code, len(err)) == (2, 1)
@@ -336,7 +339,9 @@ def test_from_runs_to_the_table(tsdg, project):
         "left out: datasets, domain_attributes, datasets_samplesize, augmentations, networks, hyperparameter"
         in err[0]
     )
-    assert (project / out[0]).read_text().count(r"\begin{table}") == 2  # the table and the ranking
+    assert (project / out[0]).read_text().count(
+        r"\begin{table}"
+    ) == 3  # the table, the ranking and what follows from it
 
 
 def test_a_table_of_runs_that_are_not_there_says_so(tsdg, project):

@@ -335,6 +335,12 @@ def test_without_tables_it_says_so(params):
         ("ranking.metric", {"tinny": "auc"}, "ranking.metric: 'tinny' is not a table of the ranking"),
         ("ranking.metric", {}, "ranking.metric: tiny must have one too"),
         (
+            "ranking.baseline",
+            "emr",
+            "ranking.baseline: 'emr' is not a row of the ranking, did you mean 'erm'?",
+        ),
+        ("ranking.rope", -1, "ranking.rope: -1 is wrong: a number from 0"),
+        (
             "tables.tiny",
             {"dataset": "tiny", "rows": ["erm"], "metrics": ["ece"], "caption": "x"},
             "figures.gains: its tables share no row to compare with the baseline erm",
@@ -386,7 +392,7 @@ def test_a_figure_and_the_ranking_join_the_tables_that_are_at_hand(figure_params
     ranking = study.ranking(["tiny"])
     assert (ranking.layout.rows, ranking.without) == (("erm", "ours-learned"), ("Part",))
     assert study.ranking().dropped == ("V-REx",)
-    assert study.document()[-3:] == ["tiny", "more", "ranking"]
+    assert study.document()[-4:] == ["tiny", "more", "ranking", "next_domain"]
 
 
 def test_a_missing_key_is_named(params):

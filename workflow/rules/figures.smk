@@ -86,6 +86,19 @@ if flow.ranked_tables:
                 category="1 Tables",
                 labels=table_labels("ranking", "all numbers"),
             ),
+            next_domain=report(
+                "results/tables/next_domain.tex",
+                caption="../report/next_domain.rst",
+                category="1 Tables",
+                labels=table_labels("next_domain", "LaTeX"),
+            ),
+            next_domain_body="results/tables/next_domain.body.tex",
+            next_domain_csv=report(
+                "results/tables/next_domain.csv",
+                caption="../report/next_domain.rst",
+                category="1 Tables",
+                labels=table_labels("next_domain", "all numbers"),
+            ),
             png=report(
                 "results/figures/critical_difference.png",
                 caption="../report/critical_difference.rst",

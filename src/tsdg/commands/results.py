@@ -93,7 +93,8 @@ def add(commands: Commands) -> None:
         commands,
         "ranking",
         _ranking,
-        "rank methods over the targets of several tables: table, tests, critical-difference diagram",
+        "rank methods over the targets of several tables: table, tests, diagram, and what to expect "
+        "on the next domain",
         study=True,
     )
     _add_selection(ranking)
@@ -290,7 +291,8 @@ def _figure(options: argparse.Namespace) -> None:
 
 
 def _ranking(options: argparse.Namespace) -> None:
-    from tsdg.results import ranking
+    from tsdg.results import next_domain, ranking
+    from tsdg.results.captions import notes
     from tsdg.results.figures.critical_difference import critical_difference
     from tsdg.study.metric import METRICS
     from tsdg.study.references import check_results
@@ -305,8 +307,11 @@ def _ranking(options: argparse.Namespace) -> None:
     text = ranking.describe(
         ranked, selected, layout, without=tables.without, dropped=tables.dropped, apart=tables.apart
     )
+    expected = next_domain.compare(selected, layout, baseline=tables.baseline, rope=tables.rope)
+    words = [*next_domain.describe(expected, layout), *notes(selected, layout)]
     with _place(options, RESULTS, [selected]) as out:
         print(*ranking.render(ranked, layout, text, out / "tables"), sep="\n")
+        print(*next_domain.render(expected, layout, words, out / "tables"), sep="\n")
         print(*critical_difference(ranked, layout, text, out / "figures"), sep="\n")
 
 

@@ -4,4 +4,5 @@ DATASET_TABLES = ("datasets", "domain_attributes", "datasets_samplesize")  # fro
 DATA_TABLES = (*DATASET_TABLES, "augmentations", "networks", "hyperparameter")
 TOY_TABLES = ("toy_attributes", "target_risk", "target_risk_full")
 TOY_FIGURES = ("toy_dataset", "divergence_vs_risk")
-TAKEN = ("all", "toy", "ranking", "claims", "critical_difference", *DATA_TABLES, *TOY_TABLES, *TOY_FIGURES)
+RANKINGS = ("ranking", "next_domain")
+TAKEN = ("all", "toy", *RANKINGS, "claims", "critical_difference", *DATA_TABLES, *TOY_TABLES, *TOY_FIGURES)

@@ -381,6 +381,8 @@ def _ranking(study: Study, tables: Sequence[str], metric: str | dict[str, str]) 
             f"ranking.tables: {rows[0] if rows else 'no row'} alone is a row of all, of those to which the "
             f"new domain gives {given}; a ranking takes two or more"
         )
+    if "baseline" in study.params["ranking"]:
+        check_known(study.params["ranking"]["baseline"], rows, "row of the ranking", "ranking.baseline")
     with _at("ranking.tables"):
         check_results(study, tables)
     seen: dict[str, str] = {}

@@ -28,7 +28,7 @@ from tsdg.study import clusters, config, folds, levels, references, targets
 from tsdg.study.claims import Claim
 from tsdg.study.figure_kinds import FIGURE_KINDS
 from tsdg.study.layout import PAPER_PROTOCOL, Layout, Panel, Protocol, common_rows, joined
-from tsdg.study.names import DATA_TABLES, TOY_TABLES
+from tsdg.study.names import DATA_TABLES, RANKINGS, TOY_TABLES
 from tsdg.study.paper_style import PaperStyle
 from tsdg.study.params import Tree, read, resolved
 from tsdg.study.reading import AVERAGED, LAST, Reading
@@ -60,12 +60,18 @@ class RankedTables:
         Labels of the rows that only some tables have.
     apart : tuple of str
         Labels of the rows to which the new domain gives something else than the ranking says.
+    baseline : str, optional
+        What all are compared with on the next domain, see `tsdg.results.next_domain.pairs`.
+    rope : float, optional
+        What is no difference there.
     """
 
     layout: Layout
     without: tuple[str, ...]
     dropped: tuple[str, ...]
     apart: tuple[str, ...]
+    baseline: str | None = None
+    rope: float | None = None
 
 
 NO_SETTINGS = ("seeds", "draws", "toy_seeds", "search", "checkpoint")  # of a protocol: what no training reads
@@ -461,6 +467,8 @@ class Study:
             without=tuple(panel.title for panel in absent),
             dropped=tuple(label for row, label in labels.items() if row not in rows),
             apart=tuple(label for row, label in labels.items() if row in rows and row not in same),
+            baseline=entry.get("baseline"),
+            rope=entry.get("rope"),
         )
 
     def ranked_rows(self, tables: Sequence[str]) -> list[str]:
@@ -492,7 +500,8 @@ class Study:
     def document(self) -> list[str]:
         """Names of all tables, in the order of the document that holds them."""
         toy_tables = TOY_TABLES if "toy" in self.params else ()
-        last = [name for name in ("ranking", "claims") if name in self.params]
+        last = [*RANKINGS] if "ranking" in self.params else []
+        last += ["claims"] if "claims" in self.params else []
         return [*DATA_TABLES, *toy_tables, *self.tables, *last]
 
 
