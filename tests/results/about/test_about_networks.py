@@ -48,6 +48,31 @@ def test_what_happens_between_layers_is_told():
     assert spectrum["layer"].iloc[1].startswith("Convolution")
 
 
+def test_blocks_of_the_fields_networks_are_told_as_wholes():
+    table = architectures()
+
+    def layers(dataset):
+        return table[table["dataset"] == dataset]["layer"].tolist()
+
+    assert layers("HAPT, resnet1d") == [
+        *(f"Residual block, {width} filters of 8, 5, 3" for width in (64, 128, 128)),
+        "Average over time", "Fully connected",
+    ]  # fmt: skip
+    module, shortcut = "Inception module, 4 × 32 filters of 40, 20, 10 and 1", "Shortcut around 3 modules"
+    assert [name.split(",")[0] for name in layers("HAPT, inception")] == [
+        *[module.split(",")[0]] * 3, shortcut, *[module.split(",")[0]] * 3, shortcut,
+        "Average over time", "Fully connected",
+    ]  # fmt: skip
+    assert layers("HAPT, inception")[0] == module
+    assert layers("HAPT, tcn")[-2:] == ["Last time step", "Fully connected"]
+    assert layers("HAPT, transformer")[-3:] == ["Layer normalization", "Average over time", "Fully connected"]
+    wdcnn = table[table["dataset"] == "Bearings, wdcnn"]
+    assert wdcnn["output"].tolist()[:5] == ["16 × 128", "32 × 64", "64 × 32", "64 × 16", "64 × 7"]
+    assert wdcnn["layer"].tolist()[5:] == [
+        "Flatten", "Fully connected", "Batch normalization, ReLU", "Fully connected"
+    ]  # fmt: skip
+
+
 def test_files(tmp_path):
     paths = render(tmp_path)
     assert [path.name for path in paths] == ["networks.csv", "networks.tex"]

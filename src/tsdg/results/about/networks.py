@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tsdg.data.kinds import KINDS, Shape
-from tsdg.learning.layers import NEGATIVE_SLOPE, BatchNorm, Conv1d, Linear
+from tsdg.learning.layers import NEGATIVE_SLOPE, BatchNorm, Conv1d, InstanceNorm, LayerNorm, Linear
 from tsdg.learning.network_inputs import NetworkInput
 from tsdg.learning.networks import build
 from tsdg.results.latex import document, escape, ruled
@@ -18,11 +18,22 @@ from tsdg.results.tables import write
 from tsdg.streams import torch_stream
 
 PAPER = {kind.title: kind.shape for kind in KINDS.values() if kind.shape}
-DATASETS = {  # and that of the rows whose input is a spectrum, see params.yaml
+DATASETS = {  # that of the rows whose input is a spectrum, see params.yaml, and the field's as published
     **PAPER,
     "Bearings, spectrum": PAPER["Bearings"]._replace(input="spectrum"),
+    "Bearings, wdcnn": PAPER["Bearings"]._replace(backbone="wdcnn"),
+    **{
+        f"HAPT, {name}": PAPER["HAPT"]._replace(backbone=name)
+        for name in ("resnet1d", "inception", "tcn", "transformer")
+    },
 }
-NORMALIZED, LEAKY, RELU = "Batch normalization, LeakyReLU", "LeakyReLU", "ReLU"
+NORMALIZED = {
+    BatchNorm: "Batch normalization",
+    LayerNorm: "Layer normalization",
+    InstanceNorm: "Instance normalization",
+}
+LEAKY, RELU = "LeakyReLU", "ReLU"
+ACTIVATIONS = {NEGATIVE_SLOPE: f", {LEAKY}", 0: f", {RELU}", 1: ""}  # by the slope below zero
 CAPTION = "Networks: layers with their output for one window (channels x time steps) and their parameters."
 
 
@@ -50,8 +61,8 @@ def render(folder: str | Path) -> list[Path]:
 
 def _lines(layers: pd.DataFrame) -> Iterator[tuple[str, str, int]]:
     """Layers, each with the normalization and activation that follow it, as the paper has them in a line."""
-    own = ~layers["layer"].isin([NORMALIZED, LEAKY, RELU])
-    for _, line in layers.groupby(own.cumsum()):
+    follows = layers["layer"].isin([LEAKY, RELU]) | layers["layer"].str.startswith(tuple(NORMALIZED.values()))
+    for _, line in layers.groupby((~follows).cumsum()):
         yield ", ".join(line["layer"]), line["output"].iloc[-1], int(line["parameters"].sum())
 
 
@@ -66,13 +77,12 @@ def _layers(shape: Shape) -> Iterator[tuple[str, str, int]]:
             made = made.transpose(2, 3)
         elif isinstance(module, Conv1d):  # without what comes after its end
             made = made[:, :, : module.output_length(given.shape[2])]
-        elif isinstance(module, BatchNorm):
+        elif isinstance(module, BatchNorm | LayerNorm | InstanceNorm):
             given = given[:, :, : made.shape[2]]
         passed.append((module, given.clone(), made.clone()))
 
-    for module in network.modules():
-        if isinstance(module, NetworkInput | Conv1d | BatchNorm | Linear | nn.ReLU):
-            module.register_forward_hook(watch)
+    for module in _parts(network):
+        module.register_forward_hook(watch)
     with torch.no_grad():
         network(torch.randn(1, 2, shape.channels, shape.length, generator=torch_stream(0, "input")))
     for i, (module, given, made) in enumerate(passed):
@@ -81,11 +91,24 @@ def _layers(shape: Shape) -> Iterator[tuple[str, str, int]]:
         yield _describe(module), _shape(made), sum(p[0].numel() for p in module.parameters())
 
 
+def _parts(module: nn.Module) -> Iterator[nn.Module]:
+    """What is told of a network: its blocks that have titles, as wholes, and layers outside of them."""
+    if hasattr(module, "title") or isinstance(module, (Conv1d, Linear, nn.ReLU, *NORMALIZED)):
+        yield module
+        return
+    for child in module.children():
+        yield from _parts(child)
+
+
 def _between(before: Tensor, after: Tensor) -> str:
     """What a network does to activations outside of its layers."""
     if before.shape == after.shape:
         changed = not torch.equal(after, before)
         return LEAKY if changed and torch.equal(after, F.leaky_relu(before, NEGATIVE_SLOPE)) else ""
+    if before.ndim <= after.ndim or before.shape[2] == 1:
+        return ""
+    if torch.equal(after, before[:, :, -1]):
+        return "Last time step"
     return "Average over time" if after.shape[-1] == before.shape[-1] else "Flatten"
 
 
@@ -93,10 +116,11 @@ def _describe(module: nn.Module) -> str:
     if isinstance(module, Conv1d):
         filters = f"{module.weight.shape[1]} filters of {module.kernel_size}"
         return f"Convolution, {filters}, stride {module.stride}, padding {module.padding}"
-    if isinstance(module, NetworkInput):
-        return module.title
-    names = {BatchNorm: NORMALIZED, Linear: "Fully connected", nn.ReLU: RELU}
-    return names[type(module)]
+    if isinstance(module, BatchNorm | LayerNorm | InstanceNorm):
+        return NORMALIZED[type(module)] + ACTIVATIONS[module.slope]
+    if isinstance(module, Linear):
+        return "Fully connected"
+    return RELU if isinstance(module, nn.ReLU) else str(module.title)
 
 
 def _shape(x: Tensor) -> str:
