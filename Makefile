@@ -3,6 +3,7 @@
 # make test         all tests, with Snakemake, DVC and Slurm for real (some minutes more)
 # make lint         the linters
 # make bench        speed against a plain training loop
+# make methods      docs/methods.md, from the methods' classes and their measured costs
 # make clean        delete what quickstart made (make distclean: the installation too)
 PYTHON ?= python3
 CORES ?= 2
@@ -14,7 +15,7 @@ QUICK := snakemake --directory quickstart --configfile params.yaml --cores $(COR
 
 TEST := python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder
 
-.PHONY: help install quickstart check test lint bench clean distclean
+.PHONY: help install quickstart check test lint bench methods clean distclean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -66,6 +67,9 @@ lint: $(INSTALLED)
 bench: $(INSTALLED)
 	@echo "== Ratios to a plain training loop (minutes)"
 	@python benchmarks/run.py
+
+methods: $(INSTALLED)
+	@tsdg methods docs/data/method_costs.csv > docs/methods.md.new && mv docs/methods.md.new docs/methods.md
 
 clean:
 	rm -rf quickstart .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -89,10 +89,12 @@ def tuned_loop(dataset: WindowedDataset, shape: Shape) -> Iterator[object]:
     return plain.tuned(dataset, network, dataset.domains[1:])
 
 
-def ours(dataset: WindowedDataset, shape: Shape, method: str) -> Iterator[object]:
-    """Train a method of the package for ever, an update an iteration."""
+def ours(dataset: WindowedDataset, shape: Shape, method: str, augment: bool = True) -> Iterator[object]:
+    """Train a method of the package for ever, an update an iteration; ours with augmentation, unless told."""
     keep_freed_memory()
     config = settings(method, shape, dataset.domains, iterations=3000, evaluate_every=300)
+    if not augment:
+        config["augment"] = None
     windows = Windows(dataset, "cpu")
     trainer = Trainer(dataset, windows, config, targets=["A"], seeds=[0], hparams=[published(method)])
     batches = minibatches(

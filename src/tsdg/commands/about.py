@@ -1,4 +1,4 @@
-"""The commands that tell what results rest on: `tsdg datasets`, `networks` and `hparams`."""
+"""The commands that tell what results rest on: `tsdg datasets`, `networks`, `methods` and `hparams`."""
 
 import argparse
 from pathlib import Path
@@ -14,6 +14,8 @@ def add(commands: Commands) -> None:
     networks = command(commands, "networks", _networks, "write the table of the networks")
     for sub in (datasets, networks):
         sub.add_argument("--out", type=Path, default=Path("results/tables"), help="folder")
+    methods = command(commands, "methods", _methods, "print the page of all methods")
+    methods.add_argument("costs", type=Path, help="what benchmarks/costs.py measured")
     hparams = command(commands, "hparams", _hparams, "list the hyperparameters of every draw", study=True)
     hparams.add_argument("--out", type=Path, default=Path("results/hparams.csv"))
     hparams.add_argument(
@@ -33,6 +35,12 @@ def _networks(options: argparse.Namespace) -> None:
     from tsdg.results.about.networks import render
 
     print(*render(options.out), sep="\n")
+
+
+def _methods(options: argparse.Namespace) -> None:
+    from tsdg.results.about.methods import page, read_costs
+
+    print(page(read_costs(options.costs)), end="")
 
 
 def _hparams(options: argparse.Namespace) -> None:

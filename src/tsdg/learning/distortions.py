@@ -5,6 +5,8 @@ Axes: N window, C channel, T time step.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import torch
 from scipy.interpolate import CubicSpline
@@ -13,12 +15,21 @@ from torch import Tensor
 from tsdg.errors import InputError
 from tsdg.learning.random_filter import RandomFilter
 
+UM = "Um et al., Data Augmentation of Wearable Sensor Data for Parkinson's Disease Monitoring, ICMI 2017"
 KNOTS = 6  # of the course of speed in a window, its ends among them
 SLOWEST = 0.1  # speed of time, relative to the usual one
 
 
 class Distortion:
-    """A random function of each window."""
+    """A random function of each window.
+
+    Attributes
+    ----------
+    citation : str
+        Empty where it is of no paper.
+    """
+
+    citation: ClassVar[str] = ""
 
     def draw(self, stream: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
         """What the windows of a shape have at random, ``(*shape, k)``."""
@@ -78,6 +89,8 @@ class TimeWarp(Distortion):
         Of the speed at a knot.
     """
 
+    citation = UM
+
     def __init__(self, length: int, deviation: float):
         places = np.linspace(0, length - 1, KNOTS)
         self.courses = torch.from_numpy(CubicSpline(places, np.eye(KNOTS))(np.arange(length)).T)
@@ -107,6 +120,8 @@ class ChannelDropout(Distortion):
     probability : float
     """
 
+    citation = UM
+
     def __init__(self, channels: int, probability: float):
         if channels < 2:
             raise InputError(
@@ -130,6 +145,8 @@ class Rotation(Distortion):
     channels : int
         C: x, y and z of a sensor, then of the next.
     """
+
+    citation = UM
 
     def __init__(self, channels: int):
         if channels % 3:
@@ -168,6 +185,8 @@ class AmplitudeMix:
     greatest : float
     """
 
+    citation = "Xu et al., A Fourier-based Framework for Domain Generalization, CVPR 2021"
+
     def __init__(self, greatest: float):
         self.greatest = greatest
 
@@ -188,3 +207,13 @@ class AmplitudeMix:
         own, others = torch.fft.rfft(x), torch.fft.rfft(partners)
         amplitude = torch.lerp(own.abs(), others.abs(), weight)
         return torch.fft.irfft(torch.polar(amplitude, own.angle()), x.shape[-1])
+
+
+DISTORTIONS: dict[str, type[Distortion] | type[AmplitudeMix]] = {
+    "random_filter": Filtering,
+    "amplitude_mix": AmplitudeMix,
+    "phase_shift": PhaseShift,
+    "time_warp": TimeWarp,
+    "channel_dropout": ChannelDropout,
+    "rotation": Rotation,
+}

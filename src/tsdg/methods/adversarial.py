@@ -14,11 +14,16 @@ BETA2 = 0.9
 
 
 class DANN(declarations.DANN, Method):
-    """Network and discriminator take turns: k steps of the discriminator, then one of the network.
+    r"""Features from which a discriminator cannot tell the domain: k steps of it, then one of the network.
 
     The discriminator minimizes its cross-entropy on domains plus a penalty on that loss's gradient with
     respect to its input; the network minimizes its risk minus lambda times that. Adam's beta2 is 0.9 in
     both, as in the reference implementation.
+
+    Formula
+    -------
+    L - \lambda A, \quad A = \ell(a(z), d) + \gamma \Vert \nabla_z \ell(a(z), d) \Vert^2 \text{ is what the
+    discriminator } a \text{ minimizes}
     """
 
     def setup(self) -> None:
@@ -80,7 +85,12 @@ class DANN(declarations.DANN, Method):
 
 
 class CDANN(declarations.CDANN, DANN):
-    """DANN-DG conditional on the class: its embedding joins the features, classes weigh the same."""
+    r"""DANN-DG conditional on the class: its embedding joins the features, classes weigh the same.
+
+    Formula
+    -------
+    L - \lambda A, \quad \text{with } a(z + v_y) \text{ in place of } a(z)
+    """
 
     def _class_embedding(self, generators):
         shape = (self.classes, self.network.features)

@@ -68,14 +68,25 @@ class Alignment(declarations.Alignment, Method):
 
 
 class CORAL(declarations.CORAL, Alignment):
-    """Aligns means and covariances."""
+    r"""Cross-entropy plus the differences of means and covariances of every two domains' features.
+
+    Formula
+    -------
+    L + \lambda \, \mathrm{mean}_{i < j} \left( \mathrm{mean} \, (\bar z_i - \bar z_j)^2 + \mathrm{mean} \,
+    (C_i - C_j)^2 \right)
+    """
 
     def discrepancy(self, z):
         return coral(z)
 
 
 class MMD(declarations.MMD, Alignment):
-    """Aligns distributions by maximum mean discrepancy with Gaussian kernels."""
+    r"""Cross-entropy plus the maximum mean discrepancy of every two domains' features, with Gaussian kernels.
+
+    Formula
+    -------
+    L + \lambda \, \mathrm{mean}_{i < j} \, \mathrm{MMD}^2(z_i, z_j)
+    """
 
     def discrepancy(self, z):
         return mmd(z)

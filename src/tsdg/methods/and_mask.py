@@ -8,9 +8,14 @@ from tsdg.methods.base import Losses, Method, cross_entropy
 
 
 class ANDMask(declarations.ANDMask, Method):
-    """The mean gradient of the domains' risks where its sign, averaged over domains, is tau or more in size.
+    r"""The mean gradient of the domains' risks where its sign, averaged over domains, is tau or more in size.
 
     Elsewhere it is 0; what is left of a layer's weights, or of its biases, is divided by its share of them.
+
+    Formula
+    -------
+    \nabla = \frac{m}{\mathrm{mean} \, m} \odot \frac1D \sum_d \nabla L_d, \quad m = \left[ \left\lvert
+    \frac1D \sum_d \mathrm{sign} \, \nabla L_d \right\rvert \ge \tau \right]
     """
 
     def losses(self, x, y, draws) -> Losses:

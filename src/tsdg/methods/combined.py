@@ -7,7 +7,12 @@ from tsdg.methods.selective import LearnedConsistency, MetadataConsistency
 
 
 class RSCWithMetadata(declarations.RSCWithMetadata, MetadataConsistency):
-    """RSC at even iterations, Ours (metadata) at odd ones."""
+    r"""RSC at even iterations, Ours (metadata) at odd ones.
+
+    Formula
+    -------
+    L(h(m \odot z)) \text{ and } L + \lambda \Omega_\mathrm{metadata} \text{ by turns}
+    """
 
     def phase(self):
         return self.iteration % 2
@@ -17,7 +22,12 @@ class RSCWithMetadata(declarations.RSCWithMetadata, MetadataConsistency):
 
 
 class RSCWithLearned(declarations.RSCWithLearned, LearnedConsistency):
-    """RSC at even iterations, Ours (learned) at odd ones; its similarity rests on the latter's logits."""
+    r"""RSC at even iterations, Ours (learned) at odd ones; its similarity rests on the latter's logits.
+
+    Formula
+    -------
+    L(h(m \odot z)) \text{ and } L + \lambda \Omega_\mathrm{learned} \text{ by turns}
+    """
 
     stream = "RSC + Ours (learned)"
 

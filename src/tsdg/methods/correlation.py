@@ -8,7 +8,12 @@ from tsdg.methods.similarity import class_sums
 
 
 class Correlation(declarations.Correlation, Method):
-    """Cross-entropy plus the squared distances of all features to their class's mean in the batch, summed."""
+    r"""Cross-entropy plus the squared distances of all features to their class's mean in the batch, summed.
+
+    Formula
+    -------
+    L + \lambda \sum_n \Vert z_n - \bar z_{y_n} \Vert^2
+    """
 
     def losses(self, x, y, draws) -> Losses:
         z = self.features(x)

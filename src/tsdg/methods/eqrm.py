@@ -13,10 +13,15 @@ HALVINGS = 60
 
 
 class EQRM(declarations.EQRM, Method):
-    """The quantile alpha of the distribution of the domains' risks, as a kernel density estimate has it.
+    r"""The quantile alpha of the distribution of the domains' risks, as a kernel density estimate has it.
 
     The mean risk before the share ``burn_in`` of the iterations; then Adam starts anew, at a learning rate of
     its own.
+
+    Formula
+    -------
+    \hat F^{-1}(\alpha), \quad \hat F(t) = \frac1D \sum_d \Phi\left( \frac{t - L_d}{1.06 \, s \, D^{-1/5}}
+    \right)
     """
 
     def setup(self) -> None:

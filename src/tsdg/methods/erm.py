@@ -5,7 +5,12 @@ from tsdg.methods.base import Losses, Method, cross_entropy
 
 
 class ERM(declarations.ERM, Method):
-    """Mean cross-entropy over all samples of all source domains."""
+    r"""Mean cross-entropy over all samples of all source domains.
+
+    Formula
+    -------
+    L = \frac1D \sum_d L_d
+    """
 
     def losses(self, x, y, draws) -> Losses:
         risks = cross_entropy(self.classify(self.features(x)), y)

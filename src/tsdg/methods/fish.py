@@ -10,10 +10,15 @@ from tsdg.methods.pairs import take_domains
 
 
 class Fish(declarations.Fish, Method):
-    """A step on one domain after another, in random order; then the network goes but the share epsilon of it.
+    r"""A step on one domain after another, in random order, of all of which the network goes a share epsilon.
 
     Running averages go that share too. With ``forward: joint`` all domains are in the batch normalization of
     each step, at D times the cost.
+
+    Formula
+    -------
+    \theta \leftarrow \theta + \epsilon \, (\tilde\theta - \theta), \quad \tilde\theta \text{ after a step
+    on } L_d \text{ for one } d \text{ after another}
     """
 
     stream = "Fish"

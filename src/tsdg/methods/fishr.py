@@ -10,12 +10,17 @@ from tsdg.methods.base import Losses, Method, cross_entropy
 
 
 class Fishr(declarations.Fishr, Method):
-    """Cross-entropy plus the squared distances of the domains' gradient variances to their mean.
+    r"""Cross-entropy plus the squared distances of the domains' gradient variances to their mean.
 
     The gradients are those of each sample's cross-entropy with respect to weights and bias of the
     classifier's last layer, ``(softmax(g) - onehot(y)) [h, 1]``, with h what enters it. Their variance over a
     domain's samples is averaged over iterations, and weighs nothing before the share ``burn_in`` of these,
     when Adam starts anew.
+
+    Formula
+    -------
+    L + \lambda \, \mathrm{mean}_d \, \mathrm{mean} \, (v_d - \bar v)^2, \quad v_d = \mathrm{Var}_n \,
+    \nabla_{W, b} \, \ell_n
     """
 
     def setup(self) -> None:

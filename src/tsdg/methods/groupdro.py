@@ -7,7 +7,12 @@ from tsdg.methods.base import Losses, Method, cross_entropy
 
 
 class GroupDRO(declarations.GroupDRO, Method):
-    """Minimizes a weighted sum of the domains' risks; weights grow exponentially with a domain's risk."""
+    r"""A weighted sum of the domains' risks, whose weights grow exponentially with a domain's risk.
+
+    Formula
+    -------
+    \sum_d q_d L_d, \quad q_d \propto q_d \, e^{\eta L_d}
+    """
 
     def setup(self) -> None:
         self.q = torch.full((self.runs, self.domains), 1 / self.domains, dtype=self.dtype, device=self.device)

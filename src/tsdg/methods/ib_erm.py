@@ -7,9 +7,13 @@ from tsdg.methods.base import Losses, Method, cross_entropy
 
 
 class IBERM(declarations.IBERM, Method):
-    """Cross-entropy plus the variance of each feature within a domain, averaged over features and domains.
+    r"""Cross-entropy plus the variance of each feature within a domain, averaged over features and domains.
 
     The variance weighs nothing before the iteration ``annealing``, when Adam starts anew.
+
+    Formula
+    -------
+    L + \lambda \, \mathrm{mean}_{d, f} \, \mathrm{Var}_n \, z_{d n f}
     """
 
     def losses(self, x, y, draws) -> Losses:

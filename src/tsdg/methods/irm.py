@@ -8,10 +8,15 @@ from tsdg.methods.base import cross_entropy
 
 
 class IRM(declarations.IRM, AnnealedPenalty):
-    """Penalizes the risk's gradient with respect to a dummy scale on each domain's logits.
+    r"""Cross-entropy plus the squared gradient of each domain's risk in a dummy scale on its logits.
 
     The squared gradient is estimated without bias by the product of two halves of the batch, the even and
     the odd samples; it may be negative.
+
+    Formula
+    -------
+    L + \lambda \frac1D \sum_d \partial_w L_d^\mathrm{even}(w g)\, \partial_w L_d^\mathrm{odd}(w g) \big|_{w
+    = 1}
     """
 
     def penalty(self, logits, y, risks):

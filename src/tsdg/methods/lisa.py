@@ -9,11 +9,16 @@ from tsdg.methods.base import Losses, Method, sample_cross_entropy
 
 
 class LISA(declarations.LISA, Method):
-    """Cross-entropy of convex combinations of two samples and of their labels, which share label or domain.
+    r"""Cross-entropy of convex combinations of two samples and of their labels, which share label or domain.
 
     At each iteration, with probability ``intra_label``, a sample's partner is one of the batch with its label
     from another domain; else it is one of its domain with another label. The weight of the sample is drawn
     from Beta(alpha, alpha). One without such a partner stays as it is.
+
+    Formula
+    -------
+    \mathrm{mean}_n \, \mu_n \, \ell(\tilde x_n, y_n) + (1 - \mu_n) \, \ell(\tilde x_n, y_{j(n)}), \quad
+    \tilde x_n = \mu_n x_n + (1 - \mu_n) x_{j(n)}, \quad \mu_n \sim \mathrm{Beta}(\alpha, \alpha)
     """
 
     stream = "LISA"

@@ -16,11 +16,16 @@ EPSILON = 1e-6
 
 
 class MixStyle(declarations.MixStyle, Method):
-    """Cross-entropy, with means and deviations over time of early features mixed with another domain's.
+    r"""Cross-entropy, with means and deviations over time of early features mixed with another domain's.
 
     After each of the first two blocks, at half of the iterations, a window's channels take the weighted mean
     of their own mean and deviation and of those of a window of another domain; the weight is drawn from
     Beta(alpha, alpha) for each window. No gradient passes through means and deviations.
+
+    Formula
+    -------
+    \tilde a_n = \frac{a_n - \bar a_n}{s_n} \, (\mu_n s_n + (1 - \mu_n) s_{j(n)}) + \mu_n \bar a_n + (1 -
+    \mu_n) \bar a_{j(n)}, \quad \mu_n \sim \mathrm{Beta}(\alpha, \alpha)
     """
 
     stream = "MixStyle"

@@ -9,7 +9,13 @@ from tsdg.methods.pairs import random_cycle, take_domains
 
 
 class InterdomainMixup(declarations.InterdomainMixup, Method):
-    """Cross-entropy of convex combinations of two domains' samples, with their labels combined alike."""
+    r"""Cross-entropy of convex combinations of two domains' samples, with their labels combined alike.
+
+    Formula
+    -------
+    \frac1D \sum_{(i, j)} \mu \, \ell(\tilde x, y_i) + (1 - \mu) \, \ell(\tilde x, y_j), \quad \tilde x =
+    \mu x_i + (1 - \mu) x_j, \quad \mu \sim \mathrm{Beta}(\alpha, \alpha)
+    """
 
     stream = "Interdomain Mixup"
 

@@ -12,7 +12,7 @@ from tsdg.methods.pairs import random_cycle, take_domains
 
 
 class MLDG(declarations.MLDG, Method):
-    """A step on one domain should also help another.
+    r"""A step on one domain should also help another.
 
     For each pair of a random cycle of domains, a copy of the network takes one Adam step on the first
     domain; the network's gradient is the mean over pairs of the first domain's gradient, at the old
@@ -20,6 +20,10 @@ class MLDG(declarations.MLDG, Method):
 
     With ``forward: per_domain``, as in the reference implementation, all forward passes are in copies and the
     network's own batch-normalization averages never move; ``joint`` moves them by a pass of its own.
+
+    Formula
+    -------
+    \frac1D \sum_{(i, j)} L_i(\theta) + \beta L_j(\theta - \mathrm{Adam}(\nabla L_i(\theta)))
     """
 
     stream = "MLDG"

@@ -10,11 +10,15 @@ from tsdg.streams import torch_stream
 
 
 class MTL(declarations.MTL, Method):
-    """The classifier sees, beside a sample's features, an embedding of its domain.
+    r"""The classifier sees, beside a sample's features, an embedding of its domain.
 
     The embedding is a moving average of the domain's mean features, and of an unseen domain their mean
     (``average``); or, as the reference implementation has it by an oversight, noise, new for every sample at
     every use (``noise``).
+
+    Formula
+    -------
+    \sum_d L_d(h([z, e_d])), \quad e_d \leftarrow a \bar z_d + (1 - a) e_d
     """
 
     stream = "MTL"

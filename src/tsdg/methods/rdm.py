@@ -11,11 +11,16 @@ GAMMAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1000.0)
 
 
 class RDM(declarations.RDM, Method):
-    """Cross-entropy plus the distance of its distributions over the worst domain's samples and over all.
+    r"""Cross-entropy plus the distance of its distributions over the worst domain's samples and over all.
 
     The distance is lambda times their squared maximum mean discrepancy and ``variance`` times the sum of
     their variances; the worst domain is that of the greatest risk. It counts from the share ``burn_in`` of
     the iterations on, when Adam starts anew, at a learning rate of its own.
+
+    Formula
+    -------
+    L + \lambda \, \mathrm{MMD}^2(\ell_w, \ell) + v \, (\mathrm{Var} \, \ell_w + \mathrm{Var} \, \ell),
+    \quad w = \arg\max_d L_d
     """
 
     def setup(self) -> None:

@@ -18,10 +18,15 @@ def quantile(values: Tensor, q: Tensor) -> Tensor:
 
 
 class RSC(declarations.RSC, Method):
-    """Cross-entropy with the features muted that the prediction of the true class rests on most.
+    r"""Cross-entropy with the features muted that the prediction of the true class rests on most.
 
     Of every sample, features whose gradient of the true class's logit is at or above the (1 - p) quantile;
     of the batch, the fraction b of samples whose true-class probability falls most by the muting.
+
+    Formula
+    -------
+    L(h(m \odot z)), \quad m_f = 0 \text{ where } \partial g_y / \partial z_f \text{ is in its greatest
+    share } p
     """
 
     def losses(self, x, y, draws) -> Losses:

@@ -55,7 +55,7 @@ class SelectiveConsistency(declarations.SelectiveConsistency, Method):
 
 
 class MetadataConsistency(declarations.MetadataConsistency, SelectiveConsistency):
-    """Related are the domains of a cluster, known from metadata.
+    r"""Cross-entropy plus the distances of the class centroids of domains of a cluster, known from metadata.
 
     Options
     -------
@@ -63,6 +63,11 @@ class MetadataConsistency(declarations.MetadataConsistency, SelectiveConsistency
         To the centroid of the cluster, see `tsdg.methods.consistency.DISTANCES`; kl takes soft labels.
     level : {"domain", "sample"}
         What is compared with it: the centroids of its domains, or their samples.
+
+    Formula
+    -------
+    L + \lambda \sum_k \sum_{i, j} w_{ij} \Vert c_{ik} - c_{jk} \Vert^2, \quad w_{ij} = \frac{1}{2 \lvert
+    C_i \rvert} \text{ for } j \in C_i, \text{ else } 0
     """
 
     def __init__(self, *args, distance: str = "l2", level: str = "domain", **kwargs):
@@ -91,7 +96,7 @@ class MetadataConsistency(declarations.MetadataConsistency, SelectiveConsistency
 
 
 class LearnedConsistency(declarations.LearnedConsistency, SelectiveConsistency):
-    """Related to a domain is its nearest neighbour by class centroids of the logits, found anew at times.
+    r"""Cross-entropy plus the distances of each domain's class centroids to those of its nearest neighbour.
 
     Centroids are means over all training logits since the last update; the first update has one batch.
 
@@ -102,6 +107,10 @@ class LearnedConsistency(declarations.LearnedConsistency, SelectiveConsistency):
     neighbour : {"nearest", "random"}
     every : int
         Iterations between updates of the similarity.
+
+    Formula
+    -------
+    L + \lambda \sum_k \sum_i w_i \Vert c_{ik} - c_{n(i) k} \Vert^2, \quad n(i) \text{ found anew at times}
     """
 
     stream = "Ours (learned)"

@@ -5,7 +5,12 @@ from tsdg.methods.base import Losses, Method, cross_entropy
 
 
 class SpectralDecoupling(declarations.SpectralDecoupling, Method):
-    """Cross-entropy plus lambda times the mean squared logit."""
+    r"""Cross-entropy plus lambda times the mean squared logit.
+
+    Formula
+    -------
+    L + \lambda \, \mathrm{mean} \, g^2
+    """
 
     def losses(self, x, y, draws) -> Losses:
         logits = self.classify(self.features(x))

@@ -5,7 +5,12 @@ from tsdg.methods.annealed import AnnealedPenalty
 
 
 class VREx(declarations.VREx, AnnealedPenalty):
-    """Penalizes the variance of the source domains' risks."""
+    r"""Cross-entropy plus the variance of the source domains' risks.
+
+    Formula
+    -------
+    L + \lambda \, \mathrm{Var}_d \, L_d
+    """
 
     def penalty(self, logits, y, risks):
         return risks.var(-1, correction=0)

@@ -31,7 +31,7 @@ WORDS = {  # a plug-in's hyperparameters have their own names
     "variance": "weight of the losses' variances",
     "matching_lr": "learning rate on the matched distributions",
     "epsilon": "share of the steps that the network goes",
-    "tau": "mean sign over domains, τ, from which they agree",
+    "tau": "mean sign over domains from which they agree",
     "intra_label": "probability that pairs have the label in common",
     "xi": "ξ of the radial basis function",
 }
