@@ -1,5 +1,7 @@
 """Windows already cut, as archives of time series classification have them."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -66,6 +68,22 @@ def test_series_of_unequal_lengths_are_recordings(tmp_path):
     assert data.windows["recording"].iloc[-1] == "w mine_w-6"
     np.testing.assert_array_equal(data.signals, np.concatenate(series).astype(np.float32))
     assert card["channels"] == ["channel0", "channel1"]
+
+
+def test_a_first_series_of_one_step_is_no_fault(tmp_path):
+    raw = tmp_path / "raw"
+    raw.mkdir()
+    rng = np.random.default_rng(0)
+    for domain in "uvw":
+        path = raw / f"mine_{domain}.ts"
+        write_ts(path, [rng.normal(size=(length, 2)) for length in (1, 40, 40)], ["a", "a", "b"])
+        path.write_text(path.read_text().replace("@univariate", "@equalLength false\n@univariate"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lines, entry = check_table(raw, files="*_{domain}.ts")
+    assert entry["prepare"]["window"] == 32
+    assert entry["prepare"]["channels"] == ["channel0", "channel1"]
+    assert f"{raw}: 9 recordings of 1 to 40 time steps (median 40)" in lines
 
 
 def test_a_flat_arff_is_a_table_with_a_row_a_window(tmp_path):

@@ -93,9 +93,24 @@ def test_a_table_that_does_not_fit_is_refused(tmp_path, table, words):
         )
 
 
+def test_the_column_of_the_recording_is_asked_for(tmp_path):
+    long().to_csv(tmp_path / "long.csv", index=False)
+    STAYS.to_csv(tmp_path / "stays.csv", index=False)
+    with pytest.raises(
+        InputError, match=r"stay is a column of .* if it names the recording, give --recording stay"
+    ):
+        check_table(tmp_path / "long.csv", metadata=str(tmp_path / "stays.csv"), domain=["ward"])
+
+
 def test_a_table_that_is_none_is_refused(tmp_path):
     long().to_csv(tmp_path / "long.csv", index=False)
-    for name, words in (("none.csv", "there is no such file"), ("t.npz", "is no table")):
-        (tmp_path / "t.npz").write_bytes(b"PK")
+    (tmp_path / "t.npz").write_bytes(b"PK")
+    (tmp_path / "empty.csv").touch()
+    (tmp_path / "folder").mkdir()
+    faults = {
+        "none.csv": "there is no such file", "t.npz": "is no table", "empty.csv": "is empty",
+        "folder": "is a folder",
+    }  # fmt: skip
+    for name, words in faults.items():
         with pytest.raises(InputError, match=f"{name}: metadata: {words}"):
             prepare(tmp_path / "long.csv", tmp_path / "out", metadata=tmp_path / name, **OPTIONS)

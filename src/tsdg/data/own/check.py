@@ -161,7 +161,11 @@ def check_table(
         domains = propose_domains(fields, [key for key in labelled if all(key)])
         if len(domains) < 3:
             found = ", ".join(" ".join(key) for key in labelled if all(key)) or "none"
-            unlabelled = [" ".join(key) for key, facts in survey.facts.items() if not facts.labelled]
+            unlabelled = [
+                " ".join(key).strip() or "(empty)"
+                for key, facts in survey.facts.items()
+                if not facts.labelled
+            ]
             found += f" (without a label: {', '.join(unlabelled)})" if unlabelled else ""
             raise InputError(
                 f"{raw}: {', '.join(fields)} makes {len(domains)} domain(s), {found}; three or more are "
@@ -347,7 +351,8 @@ def _rising(source: Source, columns: Columns, names: Sequence[str]) -> dict[str,
     keys = [columns.recording] if columns.recording else list(columns.fields)
     codes = np.stack([block.codes[key] for key in keys] or [np.zeros(len(block.signal), np.int32)], 1)
     same = (codes[1:] == codes[:-1]).all(1)
-    falls = (~(np.diff(block.signal, axis=0) >= 0) & same[:, None]).mean(0)
+    steps = max(1, len(same))
+    falls = (~(np.diff(block.signal, axis=0) >= 0) & same[:, None]).sum(0) / steps
     found = {
         name: _clock(source, columns, name) for name, f in zip(names, falls, strict=True) if f < 1 - MOSTLY
     }

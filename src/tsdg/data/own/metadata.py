@@ -46,7 +46,13 @@ def described(source: Source, path: str | Path, recording: str | None = None) ->
             f"recording in both files; there are {', '.join(there[:_SHOWN])}"
         )
     given = {name: k for k, name in enumerate(names) if name != key}
-    if both := [name for name in given if name in source.names]:
+    both = [name for name in given if name in source.names]
+    if both and key is None:
+        raise InputError(
+            f"{path}: metadata: {both[0]} is a column of {source.path} too; if it names the recording, give "
+            f"--recording {both[0]}, else rename one"
+        )
+    if both:
         raise InputError(f"{path}: metadata: {both[0]} is a column of {source.path} too; rename one")
     place: dict[str, int] = {}
     for number, row in enumerate(rows if key else []):
@@ -112,7 +118,10 @@ def described(source: Source, path: str | Path, recording: str | None = None) ->
 def _read(path: Path) -> pd.DataFrame:
     """The rows, as texts."""
     if not path.is_file():
-        raise InputError(f"{path}: metadata: there is no such file; correct its path")
+        what = "is a folder; give the file" if path.is_dir() else "there is no such file; correct its path"
+        raise InputError(f"{path}: metadata: {what}")
+    if not path.stat().st_size:
+        raise InputError(f"{path}: metadata: is empty")
     if suffix(path) in TEXTS:
         return read_texts(path)
     if suffix(path) not in SUFFIXES:

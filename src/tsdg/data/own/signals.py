@@ -291,7 +291,7 @@ def _sampled(
             time = np.arange(start, stop) / rate
             codes = {}
             for name in columns.texts:
-                if name == annotations.COLUMN and annotated:
+                if name not in channels and name == annotations.COLUMN and annotated:
                     codes[name] = source.codes(name, annotated.texts, annotated.indices(time))
                     continue
                 values = part(start, stop, [channels.index(name)])[:, 0] if name in channels else None
@@ -308,7 +308,7 @@ def _sampled(
         *([f"not used, of another rate: {some(list(others))}"] if others else []),
     ]
     numbers, texts, notes = [*channels, TIME], [], []
-    if annotated:
+    if annotated and annotations.COLUMN not in channels:
         header.append(annotated.described)
         texts, notes = [annotations.COLUMN], [annotated.note] if annotated.note else []
     return Source(path, files, [*numbers, *texts], numbers, read, header=header, notes=notes)
