@@ -56,7 +56,8 @@ class Filtering(Distortion):
         return stream.standard_normal((*shape, self.filter.weights), np.float32)
 
     def __call__(self, x, drawn):
-        gains = (self.filter.deviation * drawn @ self.courses.to(drawn)).exp()
+        self.courses = self.courses.to(drawn)  # once
+        gains = (self.filter.deviation * drawn @ self.courses).exp()
         return torch.fft.irfft(torch.fft.rfft(x) * gains.unsqueeze(1).to(x), x.shape[-1])
 
 
@@ -101,7 +102,8 @@ class TimeWarp(Distortion):
 
     def __call__(self, x, drawn):
         last = x.shape[-1] - 1
-        speed = 1 + self.deviation * drawn @ self.courses.to(drawn)
+        self.courses = self.courses.to(drawn)  # once
+        speed = 1 + self.deviation * drawn @ self.courses
         time = speed.clamp(min=SLOWEST).cumsum(-1)
         time = last * (time - time[:, :1]) / (time[:, -1:] - time[:, :1])
         before = time.long().clamp(max=last - 1)
@@ -119,8 +121,6 @@ class ChannelDropout(Distortion):
         C.
     probability : float
     """
-
-    citation = UM
 
     def __init__(self, channels: int, probability: float):
         if channels < 2:
