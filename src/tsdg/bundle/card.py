@@ -39,6 +39,7 @@ def make_card(
     standardized: bool,
     temperature: float,
     validation: Mapping[str, Mapping[str, Any]],
+    given: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The card of a trained model.
 
@@ -49,12 +50,15 @@ def make_card(
     temperature : float
     validation : mapping
         Its scores on each domain's validation windows.
+    given : mapping, optional
+        See `tsdg.bundle.new_domain.given`.
     """
     config = recipe.config
     return {
         **_identity(study, choice, config),
         **_interface(data, config, model if standardized else None),
         "temperature": temperature,
+        "given": given,
         "domains": {domain: data.card["domains"][domain] for domain in config["domains"]},
         "validation": {
             domain: {key: scores[key] for key in ("accuracy", "ece", "n")}

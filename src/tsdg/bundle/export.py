@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from tsdg import methods
+from tsdg.bundle import new_domain
 from tsdg.bundle.card import Choice, make_card
 from tsdg.bundle.draws import chosen_draw, has_records
 from tsdg.bundle.linear import linear_network
@@ -90,14 +91,16 @@ def export(
     recipes = Recipes(study, {study.prepared(name): prepared.fingerprint})
     recipe = recipes.of_draw(name, variant, choice.draw, seed)
     if config["method"] == estimators.METHOD:
-        model, standardized, temperature, result = _fitted(prepared, recipe, choice, progress)
+        fitting, result = _fitted(prepared, recipe, choice, progress)
+        model, standardized = _model(linear_network(fitting), fitting.windows)
+        taught, temperature = fitting.dataset, 1.0
     else:
         trainer, result = _trained(prepared, recipe, choice, on, progress)
         model, standardized = _model(trainer.method.network.cpu(), trainer.windows)
-        temperature = fit_temperature(*_validation(trainer, model))
+        taught, temperature = trainer.dataset, fit_temperature(*_validation(trainer, model))
     card = make_card(
-        study, choice, recipe, prepared, model, standardized=standardized,
-        temperature=temperature, validation=result.checkpoints[-1]["validation"],
+        study, choice, recipe, taught, model, standardized=standardized, temperature=temperature,
+        validation=result.checkpoints[-1]["validation"], given=new_domain.given(model, taught, recipe.config),
     )  # fmt: skip
     return Bundle(card, model)
 
@@ -130,13 +133,12 @@ def _announcement(study: Study, choice: Choice, config: Mapping[str, Any], devic
 
 def _fitted(
     data: WindowedDataset, recipe: Recipe, choice: Choice, progress: Progress | None
-) -> tuple[Model, bool, float, Result]:
-    """An estimator's model, whether it standardizes, its temperature, which is 1, and how good it was."""
+) -> tuple[Fitting, Result]:
+    """A fitted estimator, and how good it was."""
     fitting = Fitting(
         data, Windows(data), recipe.config, target=None, seed=choice.seed, hparams=recipe.hparams
     )
-    result = fitting.train(progress, choice.variant)
-    return *_model(linear_network(fitting), fitting.windows), 1.0, result
+    return fitting, fitting.train(progress, choice.variant)
 
 
 def _trained(

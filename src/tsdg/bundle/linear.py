@@ -31,6 +31,7 @@ class LinearNetwork(nn.Module):
     bias : (K,)
     """
 
+    centre: Tensor  # (F,), what the domain's features are reduced by, which no bundle knows beforehand
     mean: Tensor
     deviation: Tensor
     weight: Tensor
@@ -51,9 +52,10 @@ class LinearNetwork(nn.Module):
         constants = {"mean": mean, "deviation": deviation, "weight": weight, "bias": bias}
         for name, value in constants.items():
             self.register_buffer(name, torch.from_numpy(np.array(value, dtype=np.float64))[None])
+        self.register_buffer("centre", torch.zeros_like(self.mean), persistent=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        z = (self.features(x.squeeze(0)) - self.mean) / self.deviation
+        z = (self.features(x.squeeze(0)) - self.centre - self.mean) / self.deviation
         return (z @ self.weight[0].T + self.bias).float().unsqueeze(0)
 
     @classmethod
@@ -76,10 +78,6 @@ def linear_network(fitting: Fitting) -> LinearNetwork:
         It is fitted to windows, or its probabilities are no softmax of a linear map of features.
     """
     name = fitting.config["estimator"]
-    if fitting.centres:
-        raise InputError(
-            f"center: {fitting.config['center']}: a centred model cannot be exported; choose another variant"
-        )
     fitted = fitting.estimator.fitted
     if fitting.features is None or not hasattr(fitted, "coef_") or not hasattr(fitted, "intercept_"):
         raise InputError(

@@ -46,10 +46,13 @@ class Model(nn.Module):
         self.register_buffer("deviation", deviation.reshape(-1, 1).float())
         self.eval()
 
-    def forward(self, x: Tensor) -> Tensor:
+    def standardized(self, x: Tensor) -> Tensor:
+        """Windows as the network takes them."""
         x = (x - self.mean) / self.deviation
-        x = torch.where(x.isnan(), torch.zeros_like(x), x)  # what is missing is the mean
-        return self.network(x.unsqueeze(0)).squeeze(0)
+        return torch.where(x.isnan(), torch.zeros_like(x), x)  # what is missing is the mean
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.network(self.standardized(x).unsqueeze(0)).squeeze(0)
 
 
 @dataclass

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import torch
 
+from tsdg.bundle import new_domain
 from tsdg.bundle.model import Bundle
 from tsdg.data.own.cut import CutSource, check_axes, settled
 from tsdg.data.own.join import joined
@@ -44,6 +47,8 @@ def predict(
     order: str | None = None,
     join: Sequence[str | Path] | None = None,
     separator: str | None = None,
+    reference: str | Path | None = None,
+    adapt: bool = False,
     say: Callable[[str], None] = lambda text: None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Classify every window of recordings, and vote on each recording.
@@ -63,6 +68,10 @@ def predict(
         Distance of two windows; by default as in training.
     order : str, optional
         Column of the shaft's speed; by default that of the training.
+    reference : path, optional
+        Recordings of the reference class of the same domain, read as the others are.
+    adapt : bool
+        Whether statistics of the windows may be used, which are then those of one domain and of all kinds.
     say : callable, optional
         Called with how the file was understood.
 
@@ -82,6 +91,88 @@ def predict(
         If channels are missing, the rate is another one, or a recording is shorter than a window.
     """
     card = bundle.card
+    read = partial(
+        _stretches, card,
+        recording=recording, time=time, sampling_rate=sampling_rate, files=files, stride=stride, rows=rows,
+        header=header, axes=axes, time_unit=time_unit, ties=ties, gap=gap, order=order, join=join,
+        separator=separator,
+    )  # fmt: skip
+    new_domain.check_asked(card, reference=reference is not None, adapt=adapt)
+    length = card["window"]["length"]
+    stretches = read(path, say=say)
+    if reference is not None or adapt:
+        bundle = Bundle(card, deepcopy(bundle.model))
+    if reference is not None:
+        new_domain.take_reference(bundle, _Windows(read(reference), length), str(reference), say)
+    if adapt:
+        kept = list(stretches)
+        new_domain.take_windows(bundle, _Windows(kept, length), str(path), say)
+        stretches = iter(kept)
+    tables = [_classified(bundle, stretch) for stretch in stretches]
+    found = pd.concat(tables, ignore_index=True)
+    return found, _votes(found, card["classes"])
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    """A stretch of a recording without a gap.
+
+    Attributes
+    ----------
+    name : str
+        The recording's.
+    signal : (samples, C)
+    starts : (N,)
+        Of windows in it.
+    steps : (N,)
+        The same in its recording.
+    seconds : (N,) or None
+    """
+
+    name: str
+    signal: np.ndarray
+    starts: np.ndarray
+    steps: np.ndarray
+    seconds: np.ndarray | None
+
+
+class _Windows:
+    """Windows ``(n, C, T)`` by their numbers through several stretches."""
+
+    def __init__(self, stretches: Iterable[_Stretch], length: int):
+        kept = list(stretches)
+        self.views = [torch.from_numpy(stretch.signal).unfold(0, length, 1) for stretch in kept]
+        self.places = [(k, start) for k, stretch in enumerate(kept) for start in stretch.starts]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __call__(self, numbers: torch.Tensor) -> torch.Tensor:
+        found = [self.places[number] for number in numbers.tolist()]
+        return torch.stack([self.views[k][start] for k, start in found])
+
+
+def _stretches(
+    card: dict,
+    path: str | Path,
+    *,
+    recording: str | None = None,
+    time: str | None = None,
+    sampling_rate: float | str | None = None,
+    files: str | None = None,
+    stride: int | None = None,
+    rows: str | None = None,
+    header: Sequence[str] | None = None,
+    axes: str | None = None,
+    time_unit: str | None = None,
+    ties: str = "spread",
+    gap: float = GAP,
+    order: str | None = None,
+    join: Sequence[str | Path] | None = None,
+    separator: str | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> Iterator[_Stretch]:
+    """All stretches of recordings that windows are cut of; options as `predict`'s."""
     rate, rate_column = (None, sampling_rate) if isinstance(sampling_rate, str) else (sampling_rate, None)
     speed = order or (card.get("order") or {}).get("column")
     asked = [*card["channels"], *card.get("columns", {}).values(), recording, time, rate_column, speed]
@@ -117,7 +208,7 @@ def predict(
     by_angle = _order(card, order)
     length, step = card["window"]["length"], stride or card["window"]["stride"]
     sampling = Sampling(rate, card["resample"], gap, by_angle)
-    tables, dropped = [], 0
+    dropped = 0
     for whole in source.recordings(by_angle.columns(source, columns) if by_angle else columns):
         _check_rate(f"{path}: recording {whole.name}", whole, rate, card)
         numbered = replace(whole, labels=np.arange(len(whole.signal)))  # the step of each, wherever it goes
@@ -135,17 +226,13 @@ def predict(
         dropped += len(stretches) - len(parts)
         for part in parts:
             starts = window_starts(length, step, len(part.signal))
-            table = _classified(bundle, whole.name, part.signal, starts)
-            table["start"] = part.labels[starts]
-            if (seconds := _seconds(whole, part, starts, rate, card)) is not None:
-                table.insert(2, "seconds", seconds)
-            tables.append(table)
-    windows = pd.concat(tables, ignore_index=True)
+            signal = _filled(card, whole.name, part.signal)
+            seconds = _seconds(whole, part, starts, rate, card)
+            yield _Stretch(whole.name, signal, starts, part.labels[starts], seconds)
     for line in _understood(source, columns, rows):
         say(line)
     if dropped:
         say(f"{dropped} stretches are shorter than a window and left out.")
-    return windows, _votes(windows, card["classes"])
 
 
 def _order(card: dict, column: str | None) -> Order | None:
@@ -223,23 +310,29 @@ def _seconds(
     return time[part.labels[starts]]
 
 
-def _classified(bundle: Bundle, name: str, signal: np.ndarray, starts: np.ndarray) -> pd.DataFrame:
-    card = bundle.card
-    length = card["window"]["length"]
+def _filled(card: dict, name: str, signal: np.ndarray) -> np.ndarray:
     filled = pd.DataFrame(signal).ffill().to_numpy(np.float32, copy=True)  # as in training
     if np.isnan(filled).any() and card["standardize"] is None:
         raise InputError(f"recording {name} begins with missing values, which this model cannot fill")
-    x = torch.from_numpy(filled).unfold(0, length, 1)[torch.from_numpy(starts)]
+    return filled
+
+
+def _classified(bundle: Bundle, stretch: _Stretch) -> pd.DataFrame:
+    card = bundle.card
+    windows = torch.from_numpy(stretch.signal).unfold(0, card["window"]["length"], 1)
+    x = windows[torch.from_numpy(stretch.starts)]
     probabilities = (bundle.logits(x).double() / card["temperature"]).softmax(1).numpy()
     table = pd.DataFrame(
         {
-            "recording": name,
-            "start": starts,
+            "recording": stretch.name,
+            "start": stretch.steps,
             "class": [card["classes"][k] for k in probabilities.argmax(1)],
             "confidence": probabilities.max(1),
         }
     )
     table[[f"p_{label}" for label in card["classes"]]] = probabilities
+    if stretch.seconds is not None:
+        table.insert(2, "seconds", stretch.seconds)
     return table
 
 

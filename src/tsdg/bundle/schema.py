@@ -68,6 +68,15 @@ class Network(Struct, frozen=True):
             raise ValueError(f"input {self.input!r:.40} is not known")
 
 
+class Given(Struct, frozen=True):
+    """What the model takes of a new domain, see `tsdg.bundle.new_domain.Given`."""
+
+    center: Literal["none", "reference", "domain"]
+    reference: str | None
+    one_kind: Number
+    all_kinds: Number
+
+
 class Scores(Struct, frozen=True):
     """How good the model was on a domain's validation windows."""
 
@@ -108,6 +117,7 @@ class Card(Struct, frozen=True):
     code: dict[str, str]
     notes: list[str]
     order: Order | None = None
+    given: Given | None = None
 
     def __post_init__(self) -> None:
         for name, values, least in (("classes", self.classes, 2), ("channels", self.channels, 1)):

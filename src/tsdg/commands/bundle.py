@@ -62,6 +62,14 @@ def add(commands: Commands) -> None:
     predict.add_argument("--files", metavar="PATTERN", help="what the names of a folder's files say")
     predict.add_argument("--stride", type=positive, help="distance of two windows (default: as in training)")
     predict.add_argument("--order", help="column of the shaft's speed (default: as in training)")
+    predict.add_argument(
+        "--reference", type=Path, metavar="FILE",
+        help="recordings of the reference class of the same machine or person, for a model that takes them",
+    )  # fmt: skip
+    predict.add_argument(
+        "--adapt", action="store_true",
+        help="use statistics of the windows, which are of one machine or person and of all kinds",
+    )  # fmt: skip
     add_options(predict, PREDICT)
 
 
@@ -90,6 +98,11 @@ def _export(options: argparse.Namespace) -> None:
             study, data, dataset=name, variant=options.variant, draw=options.draw, seed=options.seed,
             runs=options.runs, device=options.device, progress=progress, say=partial(print, flush=True),
         )  # fmt: skip
+    if options.onnx and (bundle.card["given"] or {}).get("center", "none") != "none":
+        raise InputError(
+            f"--onnx: {options.variant} takes something of each new domain, which is not in a file for "
+            "ONNX; leave it out"
+        )
     out = options.out or Path("results/bundles") / f"{bundle.card['dataset']}-{options.variant}"
     paths = bundle.save(out)
     if options.onnx:
@@ -111,7 +124,8 @@ def _predict(options: argparse.Namespace) -> None:
     windows, votes = predict(
         bundle, options.file, recording=options.recording, time=options.time,
         sampling_rate=options.sampling_rate, stride=options.stride, files=options.files,
-        order=options.order, **given(options, PREDICT), say=lambda text: print(f"note: {text}"),
+        order=options.order, reference=options.reference, adapt=options.adapt,
+        **given(options, PREDICT), say=lambda text: print(f"note: {text}"),
     )  # fmt: skip
     for table, path in ((windows, out), (votes, votes_out)):
         write_text(path, table.to_csv(index=False, float_format="%.6g", lineterminator="\n"))

@@ -57,7 +57,16 @@ def check(network: Network, ways: Sequence[str]) -> None:
 
 
 def features_by_all(network: Network, seen: Seen, index: Tensor, valid: Tensor, size: int) -> Tensor:
-    """Features ``(R, N, F)`` by the statistics of all windows that are valid, layer after layer.
+    """Features ``(R, N, F)`` by the statistics of all windows, see `statistics_of_all`."""
+    found = statistics_of_all(network, seen, index, valid, size)
+    with _statistics(network, lambda norm, x: found[norm]):
+        return torch.cat([network.featurizer(seen(part)) for part in index.split(size, 1)], 1)
+
+
+def statistics_of_all(
+    network: Network, seen: Seen, index: Tensor, valid: Tensor, size: int
+) -> dict[nn.Module, tuple[Tensor, Tensor]]:
+    """Mean and variance ``(R, C)`` of all windows that are valid for each batch normalization in its turn.
 
     Parameters
     ----------
@@ -76,8 +85,12 @@ def features_by_all(network: Network, seen: Seen, index: Tensor, valid: Tensor, 
                 gathered.weight = weight
                 network.featurizer(seen(part))
         found |= gathered.complete()
-    with _statistics(network, lambda norm, x: found[norm]):
-        return torch.cat([network.featurizer(seen(part)) for part in index.split(size, 1)], 1)
+    return found
+
+
+def has_statistics(network: Network) -> bool:
+    """Whether a network has batch normalization."""
+    return bool(_norms(network))
 
 
 def features_by_batches(network: Network, seen: Seen, index: Tensor, valid: Tensor, share: float) -> Tensor:
