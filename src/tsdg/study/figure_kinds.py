@@ -72,6 +72,7 @@ FIGURE_KINDS = {
     "optimization": FigureKind({"variant": ROW}, _has_clusters),
     "neighbours": FigureKind({"variant": ROW}, _learns_neighbours, clusters=True),
     "reliability": FigureKind({"rows": ROWS}),
+    "confusion": FigureKind({"rows": ROWS}),
     "forest": FigureKind({"baseline": ROW}, _two_rows),
     "transfer": FigureKind({"variant": ROW}, single_source=True),
 }

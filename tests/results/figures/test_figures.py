@@ -10,6 +10,7 @@ from synthetic_records import grid, make_record, metrics
 from tsdg.errors import InputError
 from tsdg.learning.metrics import reliability
 from tsdg.results import figures
+from tsdg.results.figures.confusion import confusions
 from tsdg.results.figures.forest import interval, paired_differences
 from tsdg.results.figures.neighbours import neighbour_fractions
 from tsdg.results.figures.optimization import iteration_times, mean_losses
@@ -97,10 +98,26 @@ CLUSTERS = {"one": {"A": "north", "B": "north", "C": "south"}, "two": {"A": "", 
 OPTIONS = {
     "forest": {"baseline": "erm"},
     "reliability": {"rows": ["erm", "ours"]},
+    "confusion": {"rows": ["erm", "ours"]},
     "neighbours": {"variant": "ours", "clusters": CLUSTERS},
     "optimization": {"variant": "ours"},
     "transfer": {"variant": "ours", "metadata": {"one": {"A": {}, "B": {}}}},
 }
+
+
+def test_classes_are_counted_over_seeds_and_weighed_within_each(tmp_path):
+    runs = grid(["erm"], "A", [0, 1, 2], ["fixed"], dataset="one")
+    for run, counts in zip(runs, ([[30, 10], [0, 0]], [[6, 4], [15, 5]], None), strict=True):
+        record = make_record(run, ((100, 0.5, 0.7),), "BC")
+        n = sum(map(sum, counts)) if counts else 100
+        accuracy = (counts[0][0] + counts[1][1]) / n if counts else 0.7
+        record["checkpoints"][0]["target"] |= {"confusion": counts, "n": n, "accuracy": accuracy}
+        write(tmp_path / run_path(run), record)
+    shown = joined([shape("one", ["erm"], ["A"])])
+    table = confusions(select(runs, tmp_path), shown, tmp_path).set_index(["true", "predicted"])
+    assert table["windows"].to_dict() == {("0", "0"): 36, ("0", "1"): 14, ("1", "0"): 15, ("1", "1"): 5}
+    assert table.loc[("0", "0"), ["mean", "n"]].tolist() == [(75 + 60) / 2, 2]
+    assert table.loc[("1", "1"), ["mean", "n"]].tolist() == [25, 1]  # no seed 0: the class is not there
 
 
 def test_every_kind_of_params_is_drawn():
@@ -121,7 +138,10 @@ def test_every_kind_draws_what_there_is(kind, present, tmp_path):
             sources = [domain for domain in "ABC" if domain != run.target]
             record = make_record(run, ((100, 0.5, 0.6),), sources, simulated=True)
             bins = reliability(np.repeat([[0.7, 0.3], [0.4, 0.6]], [60, 40], axis=0), np.zeros(100, int))
-            record["checkpoints"][0]["target"] = metrics(0.6) | {"reliability": bins}
+            record["checkpoints"][0]["target"] = metrics(0.6) | {
+                "reliability": bins,
+                "confusion": [[60, 40], [0, 0]],
+            }
             record["config"]["clusters"] = {"A": 0, "B": 0, "C": 1}
             record["losses"] = {"iteration": [50, 100], "loss": [2.0, 1.0], "consistency": [0.0, None]}
             if run.variant == "ours":
@@ -133,7 +153,7 @@ def test_every_kind_draws_what_there_is(kind, present, tmp_path):
     draw, table = figures.DRAW[kind], joined(layouts)
     arguments = (joined_runs(selected), table, tmp_path)
     first = draw(*arguments, tmp_path / "1", "f", **OPTIONS[kind])
-    assert [path.name for path in first] == ["f.pdf", "f.png"]
+    assert [path.name for path in first] == ["f.pdf", "f.png", *["f.csv"] * (kind == "confusion")]
     second = draw(*arguments, tmp_path / "2", "f", **OPTIONS[kind])
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
 
@@ -153,7 +173,7 @@ def test_a_record_that_has_changed_since_it_was_selected_is_refused(kind, change
         checkpoint = (50, 0.5, 0.6) if change == "other iteration" else (100, 0.5, 0.7)
         write(path, make_record(run, (checkpoint,)))
     table = joined([shape("one", ["ours"], ["A"])])
-    options = OPTIONS[kind] | ({"rows": ["ours"]} if kind == "reliability" else {})
+    options = OPTIONS[kind] | ({"rows": ["ours"]} if "rows" in OPTIONS[kind] else {})
     words = (
         "of run" if change == "other run" else "not what it was when its run was selected: run `tsdg select`"
     )

@@ -8,7 +8,7 @@ tables together, the folder of records, and where to write. It returns the paths
 from collections.abc import Callable
 from pathlib import Path
 
-from tsdg.results.figures import forest, neighbours, optimization, reliability, transfer
+from tsdg.results.figures import confusion, forest, neighbours, optimization, reliability, transfer
 from tsdg.results.figures.accuracy import accuracy_by_target
 from tsdg.results.figures.style import BASELINE, COLUMN, FAINT, OURS, PAGE, PAPER, save, style
 
@@ -16,6 +16,7 @@ DRAW: dict[str, Callable[..., list[Path]]] = {
     "optimization": optimization.draw,
     "neighbours": neighbours.draw,
     "reliability": reliability.draw,
+    "confusion": confusion.draw,
     "forest": forest.draw,
     "transfer": transfer.draw,
 }

@@ -1,37 +1,30 @@
 """Are predictions as sure as they are right? Accuracy against confidence on each target."""
 
 import math
-import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from tsdg.results.captions import legend, notes
+from tsdg.results.figures.squares import squares
 from tsdg.results.figures.style import (
     BASELINE,
     FAINT,
-    LINE,
     OURS,
-    PAGE,
-    plain,
     save,
     style,
     unparsed,
     wrapped,
-    write_below,
 )
 from tsdg.results.reading import read_records
 from tsdg.results.selected import shown_runs
 from tsdg.runs.record import Bins, TargetScores
 from tsdg.study.layout import Layout, joined
-
-COLUMNS = 8
 
 
 def pooled_bins(bins: Iterable[Bins]) -> pd.DataFrame:
@@ -75,8 +68,6 @@ def draw(
     for row, _, chosen in read_records(shown, runs):
         if chosen.target.reliability is not None:
             found.setdefault((row.dataset, row.target, row.variant), []).append(chosen.target)
-    places = layout.places
-    blocks = [places[k : k + COLUMNS] for k in range(0, len(places), COLUMNS)]
     text = wrapped(
         [
             "Across: confidence; up: accuracy; a dot is a bin of all seeds' windows, the larger the more.",
@@ -85,37 +76,13 @@ def draw(
             *notes(selected, layout),
         ]
     )
-    columns = max(map(len, blocks))
-    left, gap, between, top = 0.62, 0.06, 0.34, 0.25  # inches
-    side = min(1.3, (PAGE - left - 0.1 - gap * (columns - 1)) / columns)
-    block = len(layout.rows) * (side + gap) + between
-    foot = LINE * len(text) + 0.5  # tick labels and legend
-    height = top + len(blocks) * block - between + foot
-    several = len(layout.panels) > 1
     with style():
-        figure = Figure(figsize=(PAGE, height))
-        for b, members in enumerate(blocks):
-            for k, (panel, target) in enumerate(members):
-                for r, variant in enumerate(layout.rows):
-                    x, y = left + k * (side + gap), height - top - b * block - r * (side + gap) - side
-                    ax = figure.add_axes((x / PAGE, y / height, side / PAGE, side / height))
-                    runs_of_cell = found.get((panel.dataset, target, variant), [])
-                    _diagram(ax, runs_of_cell, OURS if variant in layout.ours else BASELINE)
-                    if r == 0:
-                        title = f"{panel.title} {target}" if several else target
-                        ax.set_title(textwrap.fill(plain(title), 24), pad=3)
-                    if k == 0:
-                        ax.tick_params(labelleft=True)
-                        ax.set_ylabel(textwrap.fill(layout.labels[variant], 14), labelpad=1)
-                    if r == len(layout.rows) - 1:
-                        ax.tick_params(labelbottom=True)
-        figure.legend(
-            handles=_legend(layout),
-            loc="lower center",
-            ncols=4,
-            bbox_to_anchor=(0.5, (LINE * len(text) + 0.1) / height),
-        )
-        write_below(figure, text)
+        figure, cells = squares(layout, text, legend=_legend(layout))
+        for cell in cells:
+            color = OURS if cell.variant in layout.ours else BASELINE
+            _diagram(cell.ax, found.get((cell.panel.dataset, cell.target, cell.variant), []), color)
+        for cell in cells:
+            cell.ax.tick_params(labelleft=cell.first, labelbottom=cell.last)
         return save(figure, out_folder, name)
 
 
