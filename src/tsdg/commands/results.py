@@ -25,6 +25,8 @@ from tsdg.errors import InputError, check_known, nearest
 if TYPE_CHECKING:
     import pandas as pd
 
+    from tsdg.runs.record import Record
+    from tsdg.study.run import Run
     from tsdg.study.study import Study
 
 RESULTS, PARTIAL = Path("results"), Path("results/partial")
@@ -196,7 +198,7 @@ def _place(
 
 def _select(options: argparse.Namespace) -> None:
     from tsdg.results import untaught
-    from tsdg.results.selected import gaps, write_csv
+    from tsdg.results.selected import write_csv
     from tsdg.results.selection import select
     from tsdg.runs.current import CurrentRecords
     from tsdg.study import folds, settings
@@ -206,6 +208,14 @@ def _select(options: argparse.Namespace) -> None:
     study = load_study(options)
     check_runs(options)
     current = CurrentRecords(study, options.runs, options.data)
+    outdated: set[Run] = set()
+
+    def is_current(run: Run, record: Record) -> bool:
+        if current.current(run, record):
+            return True
+        outdated.add(run)
+        return False
+
     selected = select(
         study.shown_runs(options.table),
         options.runs,
@@ -213,7 +223,7 @@ def _select(options: argparse.Namespace) -> None:
         readings=study.readings(options.table),
         selection=study.selection(options.table),
         checkpoint=study.checkpoint,
-        current=current.current,
+        current=is_current,
         one_for_all=not study.anew,
         settings=settings.of_table(study, options.table),
         untaught=untaught.of_table(study, options.table, options.data),
@@ -222,8 +232,7 @@ def _select(options: argparse.Namespace) -> None:
     if options.selection and options.selection.policy == LEFT_OUT:
         same += f" --set tables.{options.table}.selection={options.selection.name}"
     remark = f" in {options.runs} (`tsdg status {options.table}{same}` says more)"
-    runs = study.table_runs(options.table)
-    old = [run_path(run) for run in runs if current.outdated(run)] if gaps(selected) else []
+    old = [run_path(run) for run in study.table_runs(options.table) if run in outdated]
     if old:
         remark += f", {len(old)} have an outdated one: delete {options.runs / old[0]}" + " ..." * (
             len(old) > 1

@@ -108,10 +108,10 @@ class TargetScores(Scores, frozen=True, kw_only=True):
     def _check_confusion(self) -> None:
         if self.confusion is None:
             return
-        if any(len(row) != len(self.confusion) for row in self.confusion):
+        if {len(row) for row in self.confusion} - {len(self.confusion)}:
             raise ValueError("its confusion has not as many columns as rows")
         count = sum(map(sum, self.confusion))
-        right = sum(row[k] for k, row in enumerate(self.confusion))
+        right = sum([row[k] for k, row in enumerate(self.confusion)])
         if count == 0 or (self.n is not None and count != self.n):
             raise ValueError(f"its confusion holds {count} windows where n is {self.n}")
         if abs(right / count - self.accuracy) > ROUNDING:
@@ -245,17 +245,19 @@ class Record(Struct, frozen=True):
             return f"its target {self.run.target} is among its sources"
         averaged = [checkpoint.averaged for checkpoint in self.checkpoints if checkpoint.averaged]
         for checkpoint in [*self.checkpoints, *averaged]:
-            if missing := sorted(sources - set(checkpoint.validation)):
-                return f"a checkpoint lacks the validation accuracy of {', '.join(missing)}"
+            validated = checkpoint.validation.keys()
+            if missing := sources - validated:
+                return f"a checkpoint lacks the validation accuracy of {', '.join(sorted(missing))}"
             counts = checkpoint.target.confusion
             if counts is not None and len(counts) != len(self.classes):
                 return (
                     f"the confusion of a checkpoint is of {len(counts)} classes, not of {len(self.classes)}"
                 )
-            if learned := sorted(sources & set(checkpoint.target.domains)):
-                return f"its target holds {', '.join(learned)}, which are among its sources"
-            if unknown := sorted(set(checkpoint.validation) - sources):
-                return f"a checkpoint has a validation accuracy of {', '.join(unknown)}, which are no sources"
+            if learned := sources & checkpoint.target.domains.keys():
+                return f"its target holds {', '.join(sorted(learned))}, which are among its sources"
+            if others := validated - sources:
+                strange = ", ".join(sorted(others))
+                return f"a checkpoint has a validation accuracy of {strange}, which are no sources"
         for update in self.neighbours:
             if unknown := sorted({*update.of, *update.of.values()} - sources):
                 return f"neighbours name {', '.join(unknown)}, which are no sources"
