@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -248,7 +248,6 @@ class Workflow:
         self._raw_paths = {name: self._raw_files(name) for name in self.recorded}
         self._recipes = Recipes(study)
         self._contents = Contents("results/study/raw.json")
-        self._recipe = cache(self._recipes.of_variant)
 
     # ------------------------------------------------------------------------------------------ data
 
@@ -422,7 +421,7 @@ class Workflow:
 
     def training_code(self, dataset: str, variant: str) -> str:
         """Fingerprint of the code behind a variant's trainings on a data set."""
-        return self._recipe(dataset, variant).code
+        return self._recipes.of_variant(dataset, variant).code
 
     def training_minutes(self, attempt: int) -> int:
         """Time limit of a job, generous for one core: 15 minutes and a tenth of a second an iteration."""

@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +56,7 @@ class Recipe:
         config = {key: value for key, value in self.config.items() if key != "protocol"}
         return {"config": config, "hparams": dict(self.hparams)}
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The settings as text: another text, another training."""
         return json.dumps(self.settings, sort_keys=True)
@@ -109,6 +109,7 @@ class Recipes:
     def __init__(self, study: Study, data: Mapping[str, str] | None = None):
         self.study, self.data = study, data or {}
         self._drafts: dict[tuple, Recipe] = {}
+        self._rules: dict[tuple[str, str], Recipe] = {}
         self._sources: dict[tuple[str, str], tuple[str, ...] | None] = {}
 
     def of(self, run: Run) -> Recipe:
@@ -140,7 +141,10 @@ class Recipes:
 
     def of_variant(self, dataset: str, variant: str) -> Recipe:
         """The recipe of all of a variant's runs, data and groups aside; it knows no count of draws."""
-        return self._recipe(dataset, variant, self.study.hparams_rule(dataset, variant), None)
+        key = dataset, variant
+        if key not in self._rules:
+            self._rules[key] = self._recipe(*key, self.study.hparams_rule(*key), None)
+        return self._rules[key]
 
     def identity(self, runs: Iterable[Run]) -> str:
         """A short hash of a job's settings and runs: two studies' jobs may have logs of one name."""

@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.io
-import scipy.signal
 
 from tsdg.data.bearings.recordings import choose, read_table
 from tsdg.errors import InputError
@@ -65,11 +63,15 @@ def decimate(signal: np.ndarray) -> np.ndarray:
     numpy.ndarray
         float64, ``(ceil(samples / 4),)``.
     """
+    import scipy.signal  # which takes a second, and names of files are asked for at each start
+
     return scipy.signal.resample_poly(signal, 1, 4, window=("kaiser", 5.0))
 
 
 def read_variables(path: Path) -> dict[str, np.ndarray]:
     """All variables of a MATLAB file; an `InputError` if it is missing or unreadable."""
+    import scipy.io
+
     if not path.is_file():
         raise InputError(f"{path}: missing")
     try:
