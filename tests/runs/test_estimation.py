@@ -237,7 +237,7 @@ def test_minirocket_of_the_params_file_is_fitted(tiny, params):
 
 
 def test_minirocket_without_its_package_is_one_message(tiny, params, monkeypatch):
-    monkeypatch.setitem(sys.modules, "aeon", None)
+    monkeypatch.setitem(sys.modules, "aeon.transformations.collection.convolution_based", None)
     row = Study.load(Path(__file__).parents[2] / "params.yaml").variant("minirocket-ridge")
     settings = config(params, **{key: row[key] for key in ("features", "estimator", "arguments")})
     with pytest.raises(
