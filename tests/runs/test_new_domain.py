@@ -13,8 +13,11 @@ from tsdg.learning import adaptation, metrics
 from tsdg.learning.inputs import Windows
 from tsdg.learning.network_inputs import SpectrumInput
 from tsdg.learning.networks import build
+from tsdg.results.captions import caption
+from tsdg.results.selection import select
 from tsdg.runs.training import Trainer, train
-from tsdg.study.run import Run
+from tsdg.runs.writing import write
+from tsdg.study.run import Run, run_path
 from tsdg.study.study import Study
 
 WAYS = ["all", "batches", "blend", "t3a"]
@@ -121,6 +124,35 @@ def test_a_record_holds_adapted_scores_of_its_last_checkpoint(data, params):
     assert list(last["adapted"]["all"]["domains"]) == ["C", "D"]
     plain, *_ = train(data, [run], config(params, adapt=[]), [{}], groups={"site=south": ["C", "D"]})
     assert "adapted" not in plain["checkpoints"][-1]
+
+
+def test_a_row_shows_what_trainings_of_another_reach_adapted_at_its_own_level(data, params, tmp_path):
+    params["variants"] |= {
+        "shuffled": {"label": "ERM, shuffled", "of": "erm", "weights": "adapted, batches, shuffled"},
+        "ordered": {"label": "ERM, by class", "of": "erm", "weights": "adapted, batches, by class"},
+    }
+    params["tables"]["tiny"]["rows"] = ["erm", "shuffled", "ordered"]
+    del params["tables"]["tiny"]["ours"]
+    with pytest.raises(InputError, match=r"variant shuffled shows networks adapted by batches, and erm is"):
+        Study(params)
+    params["variants"]["erm"]["adapt"] = ["batches"]
+    study = Study(params)
+    run = Run("tiny", "erm", "D", 0, "fixed")
+    (record,) = train(data, [run], study.config("tiny", "erm"), [{}])
+    write(tmp_path / run_path(run), record)
+    found = select(
+        study.shown_runs("tiny"), tmp_path, readings=study.readings("tiny"), one_for_all=False
+    ).set_index(["variant", "target"])
+    last = record["checkpoints"][-1]
+    assert found.loc[("erm", "D"), "accuracy"] == last["target"]["accuracy"]
+    for name, order in (("shuffled", "shuffled"), ("ordered", "by class")):
+        assert found.loc[(name, "D"), "accuracy"] == last["adapted"][f"batches, {order}"]["accuracy"]
+    layout = study.layout("tiny")
+    assert [level.given for level, _ in layout.sections] == ["none", "domain"]
+    assert (
+        "Adapted to each domain of a target when they are evaluated: ERM, shuffled (batches, shuffled)"
+        in caption(found.reset_index(), layout)
+    )
 
 
 def normalized(x, norm):

@@ -10,7 +10,7 @@ from tsdg.results.numbers import is_partial, summarise
 from tsdg.study.layout import AVERAGE, PAPER_PROTOCOL, Layout, Protocol
 from tsdg.study.levels import Level
 from tsdg.study.metric import METRICS
-from tsdg.study.reading import AVERAGED
+from tsdg.study.reading import ADAPTED, AVERAGED, WAYS
 from tsdg.study.selection import DEFAULT, LEFT_OUT, VALIDATED
 from tsdg.study.targets import REST
 
@@ -114,6 +114,13 @@ def _readings(layout: Layout) -> list[str]:
     for row, reading in layout.readings.items():
         if reading.weights == AVERAGED:
             averaged.setdefault(reading.since, []).append(layout.labels[row])
+    adapted = [
+        f"{layout.labels[row]} ({reading.weights.removeprefix(ADAPTED)})"
+        for row, reading in layout.readings.items()
+        if reading.weights in WAYS
+    ]
+    if adapted:
+        found.append(f"Adapted to each domain of a target when they are evaluated: {', '.join(adapted)}.")
     for since, names in averaged.items():
         share = f" from {100 * since:g} % of the iterations on" if since else ""
         found.append(f"Mean of the weights{share}: {', '.join(names)}.")

@@ -11,7 +11,7 @@ from tsdg.errors import InputError
 from tsdg.files import write_text
 from tsdg.study.layout import Layout
 from tsdg.study.metric import METRICS
-from tsdg.study.reading import AVERAGED, LAST
+from tsdg.study.reading import AVERAGED, LAST, WAYS
 
 TYPES = {
     "rule": "str",
@@ -47,7 +47,7 @@ _ROUNDING = 1e-6
 _WORDS = {
     "rule": ("per_seed", "shared"),
     "status": ("finished", "diverged", "missing"),
-    "weights": (LAST, AVERAGED),
+    "weights": (LAST, AVERAGED, *WAYS),
 }
 
 

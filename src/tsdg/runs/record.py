@@ -16,7 +16,7 @@ from tsdg.errors import InputError
 from tsdg.runs.recipe import Recipe
 from tsdg.runs.strict import FromZero, Number, converted, parsed
 from tsdg.runs.writing import FORMAT
-from tsdg.study.reading import LAST
+from tsdg.study.reading import ADAPTED, LAST
 from tsdg.study.run import Run, run_path
 
 ROUNDING = 1e-6
@@ -219,9 +219,20 @@ class Record(Struct, frozen=True):
         return self.status == "finished"
 
     def of_weights(self, weights: str) -> "Record":
-        """The same with checkpoints of the ``last`` weights, or of the ``averaged`` since there are some."""
+        """The same with checkpoints of other weights than the ``last``, since there are some.
+
+        These are the ``averaged``, or those adapted to the target, see `tsdg.study.reading.WAYS`.
+        """
         if weights == LAST:
             return self
+        if weights.startswith(ADAPTED):
+            way = weights.removeprefix(ADAPTED)
+            adapted = [
+                replace(one, target=one.adapted[way])
+                for one in self.checkpoints
+                if one.adapted and way in one.adapted
+            ]
+            return replace(self, checkpoints=adapted)
         averaged = [
             Checkpoint(iteration=one.iteration, averaged=one.averaged, **asdict(one.averaged))
             for one in self.checkpoints

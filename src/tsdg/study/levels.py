@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from tsdg import methods
 from tsdg.learning.centring import DOMAIN, NONE, REFERENCE
+from tsdg.study.reading import ADAPTED
 
 GIVEN = {
     NONE: "Nothing of the new domain",
@@ -47,5 +48,6 @@ class Level(NamedTuple):
 def of(row: Mapping[str, Any]) -> Level:
     """The level of a variant's entry in params.yaml."""
     center = row.get("center", NONE)
-    given = DOMAIN if methods.looks_at_domain(row) else center
+    adapted = row.get("weights", "").startswith(ADAPTED)
+    given = DOMAIN if adapted or methods.looks_at_domain(row) else center
     return Level(given, center == REFERENCE or row.get("omit_reference", False))

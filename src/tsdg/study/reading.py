@@ -3,6 +3,15 @@
 from typing import NamedTuple
 
 LAST, AVERAGED = "last", "averaged"
+ADAPTED = "adapted, "  # before a way and an order of `tsdg.learning.adaptation`
+WAYS = (
+    f"{ADAPTED}all",
+    *(
+        f"{ADAPTED}{way}, {order}"
+        for way in ("batches", "blend", "t3a")
+        for order in ("shuffled", "by class")
+    ),
+)
 
 
 class Reading(NamedTuple):
@@ -12,7 +21,8 @@ class Reading(NamedTuple):
     ----------
     variant : str
         Whose trainings these are: the row's own, or those of the variant that it is derived `of`.
-    weights : {"last", "averaged"}
+    weights : {"last", "averaged"} or one of `WAYS`
+        In the last case the last ones, adapted to the target when they are evaluated.
     ensemble : bool
         Whether the models of all seeds are one, which gives the mean of their probabilities.
     since : float, optional

@@ -20,7 +20,7 @@ from tsdg.study.layout import AVERAGE, common_rows, joined
 from tsdg.study.metric import METRICS
 from tsdg.study.names import TAKEN
 from tsdg.study.params import Tree
-from tsdg.study.reading import AVERAGED, LAST, Reading
+from tsdg.study.reading import ADAPTED, AVERAGED, LAST, WAYS, Reading
 from tsdg.study.selection import LEFT_OUT
 
 if TYPE_CHECKING:
@@ -131,8 +131,10 @@ def _derived(study: Study, where: str, row: Tree) -> None:
         raise InputError(
             f"{where}: it is what {row['of']} is; give it `weights: averaged`, `ensemble: true`, or both"
         )
-    if row.get("weights") == AVERAGED and trained[row["of"]]["method"] == estimators.METHOD:
-        raise InputError(f"{where}.weights: {row['of']} is no network, whose weights could be averaged")
+    if row.get("weights", LAST) in WAYS and row.get("ensemble", False):
+        raise InputError(f"{where}.ensemble: of adapted networks no probabilities are kept; leave it out")
+    if row.get("weights", LAST) != LAST and trained[row["of"]]["method"] == estimators.METHOD:
+        raise InputError(f"{where}.weights: {row['of']} is no network, which has such weights")
 
 
 def _read(study: Study, row: str, reading: Reading) -> None:
@@ -141,6 +143,13 @@ def _read(study: Study, row: str, reading: Reading) -> None:
         raise InputError(
             f"variant {row} shows averaged weights, and {reading.variant} is trained without `average`; give "
             "it, `training` or the protocol one, such as average: {from: 0.2}"
+        )
+    way = reading.weights.removeprefix(ADAPTED).partition(",")[0]
+    asked = study.variant(reading.variant).get("adapt", study.training.get("adapt")) or []
+    if reading.weights in WAYS and way not in asked:
+        raise InputError(
+            f"variant {row} shows networks adapted by {way}, and {reading.variant} is evaluated without; "
+            f"give it, `training` or the protocol `adapt: [{way}]`"
         )
     if reading.ensemble and study.training.get("keep") != config.KEPT:
         raise InputError(
