@@ -1,0 +1,95 @@
+"""Accuracy by what is held out: records of the Bearings become a csv, and the csv a figure. ::
+
+    python docs/experiments/shifts.py results/runs
+
+A row is a training or fit of the tables `bearings`, `bearings_load`, `bearings_sensor` and `bearings_bearing` at
+fixed hyperparameters: its last checkpoint, and the mean of its weights where it had one. Rows that the csv has
+already stay. Without folders, the figure alone is made anew.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+DATA, IMAGES = Path(__file__).parents[1] / "data", Path(__file__).parents[1] / "images"
+KEYS = ["dataset", "variant", "target", "seed", "iterations"]
+ROWS = {
+    "spectrum-logistic": ("Spectrum, logistic", "#1b6ca8", "o"),
+    "transfer-logistic": ("Whitened, random filter, logistic", "#58a6d6", "s"),
+    "erm": ("ERM, network on raw windows", "#c1440e", "^"),
+    "ours-learned": ("Ours (learned), network on raw windows", "#e0a03c", "v"),
+}
+QUESTIONS = ["a domain\n(load at a sensor)", "a load", "a sensor", "bearings\n(3 classes)"]
+CHANCE = [10, 10, 10, 100 / 3]
+
+
+def collected(folders: list[Path]) -> pd.DataFrame:
+    """A row for each finished record of the Bearings below the folders."""
+    rows = []
+    for path in sorted(path for folder in folders for path in folder.glob("bearings*/**/fixed.json")):
+        record = json.loads(path.read_text())
+        run, last = record["run"], record["checkpoints"][-1]
+        validation = last["validation"].values()
+        rows.append(
+            {
+                **{key: run[key] for key in ("dataset", "variant", "target", "seed")},
+                "iterations": last["iteration"],
+                "accuracy": last["target"]["accuracy"],
+                "ece": last["target"]["ece"],
+                "validation_accuracy": np.mean([scores["accuracy"] for scores in validation]),
+                "averaged_accuracy": last.get("averaged", {}).get("target", {}).get("accuracy"),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def question(row: pd.Series) -> int:
+    """Which of `QUESTIONS` a row answers."""
+    if row["dataset"] == "bearings-size":
+        return 3
+    return {"load": 1, "location": 2}.get(row["target"].split("=")[0], 0)
+
+
+def draw(table: pd.DataFrame) -> plt.Figure:
+    """Each target's mean over seeds as a small mark, their mean as a large one."""
+    figure, axes = plt.subplots(figsize=(7.2, 3.2), layout="constrained")
+    table = table.assign(question=table.apply(question, axis=1))
+    by_target = table.groupby(["variant", "question", "target"])["accuracy"].mean() * 100
+    for place, (variant, (label, colour, marker)) in enumerate(ROWS.items()):
+        for at in range(len(QUESTIONS)):
+            if (variant, at) not in by_target.index.droplevel("target"):
+                continue
+            values, x = by_target[variant, at], at + (place - 1.5) * 0.19
+            axes.plot(np.full(len(values), x), values, marker, color=colour, alpha=0.45, markersize=4)
+            axes.plot(x, values.mean(), marker, color=colour, markersize=10, label=label if at == 0 else None)
+    for at, chance in enumerate(CHANCE):
+        axes.hlines(chance, at - 0.45, at + 0.45, color="0.6", linewidth=1, linestyle=":")
+    axes.set(ylim=(0, 103), ylabel="Accuracy on what is held out (%)", xlim=(-0.5, 3.5))
+    axes.set_xticks(range(len(QUESTIONS)), QUESTIONS)
+    axes.set_xlabel("Held out (dotted: chance)")
+    axes.legend(fontsize=8, loc="lower left", framealpha=0.9)
+    return figure
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folders", type=Path, nargs="*", help="folders of records")
+    options = parser.parse_args()
+    path = DATA / "shifts.csv"
+    known = [pd.read_csv(path)] if path.exists() else []
+    table = pd.concat([*known, collected(options.folders)]).drop_duplicates(KEYS, keep="last")
+    table = table.sort_values(KEYS).round(4)
+    table.to_csv(path, index=False)
+    networks = pd.read_csv(DATA / "bearings_checkpoints.csv").query("iteration == 3000 and draw == 'fixed'")
+    longest = table.groupby(["dataset", "variant", "target"])["iterations"].transform("max")
+    draw(pd.concat([table[table["iterations"] == longest], networks])).savefig(IMAGES / "shifts.png", dpi=150)
+
+
+if __name__ == "__main__":
+    main()
