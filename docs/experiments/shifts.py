@@ -2,9 +2,9 @@
 
     python docs/experiments/shifts.py results/runs
 
-A row is a training or fit of the tables `bearings`, `bearings_load`, `bearings_sensor` and `bearings_bearing` at
-fixed hyperparameters: its last checkpoint, and the mean of its weights where it had one. Rows that the csv has
-already stay. Without folders, the figure alone is made anew.
+A row is a training or fit of the tables `bearings`, `bearings_load`, `bearings_sensor` and `bearings_bearing`
+at fixed hyperparameters: its last checkpoint, and the mean of its weights where it had one. Rows that the csv
+has already stay. Without folders, the figure alone is made anew.
 """
 
 import argparse
