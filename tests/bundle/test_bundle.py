@@ -77,6 +77,25 @@ def test_a_narrow_network_is_exported_as_it_is(study, tiny_folder, tmp_path):
     assert loaded.model.network.features == 16
 
 
+def test_options_of_a_backbone_are_exported_with_it(study, tiny, tiny_folder, tmp_path):
+    overrides = [
+        "datasets.tiny.backbone={name: tcn, width: 4, norm: layer}",
+        "iterations=2",
+        "evaluate_every=2",
+    ]
+    short = Study(study.params, overrides)
+    trainer = Trainer(
+        tiny, Windows(tiny), short.config("tiny", "erm"), targets=[None], seeds=[0], hparams=[{}]
+    )
+    trainer.train()
+    export(short, tiny_folder, variant="erm").save(tmp_path)
+    loaded = Bundle.load(tmp_path)
+    assert loaded.card["network"] == {"backbone": "tcn", "width": 4, "norm": "layer"}
+    raw = np.stack([tiny.signals[s : s + 12].T for s in tiny.windows["start"].iloc[:5]])
+    expected = trainer.method.logits(trainer.windows[torch.arange(5)[None]][0])[0]
+    torch.testing.assert_close(loaded.logits(torch.from_numpy(raw)), expected, rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("seen", INPUTS)
 def test_what_the_network_sees_is_exported_with_it(study, tmp_path, monkeypatch, seen):
     monkeypatch.setattr(tiny_study, "LENGTH", 36)

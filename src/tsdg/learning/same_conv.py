@@ -57,8 +57,8 @@ class SameConv1d(nn.Module):
         time = x.shape[2]
         x = F.pad(x, (0, 0, self.before, self.after))
         if x.shape[0] == 1 and not x.is_cuda:
-            kernel = self.kernel()[0].unsqueeze(2).contiguous(memory_format=torch.channels_last)
-            bias = None if self.bias is None else self.bias[0]
+            kernel = self.kernel().squeeze(0).unsqueeze(2).contiguous(memory_format=torch.channels_last)
+            bias = None if self.bias is None else self.bias.squeeze(0)
             image = x.squeeze(0).transpose(1, 2).unsqueeze(2)
             y = F.conv2d(image, kernel, bias, dilation=(1, self.dilation))
             return y.squeeze(2).transpose(1, 2).unsqueeze(0)
