@@ -60,5 +60,5 @@ def test_a_method_trains_a_backbone(backbone, method, monkeypatch):
     subject = replace(Subject.drawn(method), network=network_of(backbone))
     if (backbone, method) not in ROUNDED:
         laws.packed_is_alone(subject)
-    laws.evaluation_changes_nothing(subject)
+        laws.evaluation_changes_nothing(subject)
     laws.poor_batches_stay_finite(subject)
