@@ -331,6 +331,10 @@ def test_from_runs_to_the_table(tsdg, project):
     assert r"\textbf" not in marked
     code, _, err = tsdg("table", "tiny", "--selected", f"{other}/selected/tiny.csv")
     assert (code, "selected under other settings" in err[0]) == (2, True)
+    paths = [f"results/tables/tiny_policies.{kind}" for kind in ("csv", "tex")]
+    assert tsdg("policies", "tiny")[:2] == (0, paths)
+    code, _, err = tsdg("policies", "tiny", "--metric", "ece")
+    assert (code, len(err), "'ece' is not a metric that may select" in err[0]) == (2, 1, True)
     code, _, err = tsdg("ranking", "--selection", "oracle")
     assert (code, len(err), "neither ranked nor claimed" in err[0]) == (2, 1, True)
     code, out, err = tsdg("document")
