@@ -3,7 +3,7 @@
 # make check        the linters and the fast tests (some two minutes)
 # make test         all tests, with Snakemake, DVC and Slurm for real (some minutes more)
 # make lint         the linters
-# make bench        speed against plain training loops
+# make bench        speed against plain training loops; time of the commands that read a study
 # make methods      docs/methods.md, from the methods' classes and their measured costs
 # make clean        delete what quickstart made (make distclean: the installation too)
 #
@@ -71,6 +71,8 @@ lint: $(INSTALLED)
 bench: $(INSTALLED)
 	@echo "== Ratios to a plain training loop (minutes)"
 	@python benchmarks/run.py
+	@echo "== Commands that read a study, on 6,384 synthetic records"
+	@python benchmarks/commands.py
 
 methods: $(INSTALLED)
 	@tsdg methods docs/data/method_costs.csv > docs/methods.md.new && mv docs/methods.md.new docs/methods.md
