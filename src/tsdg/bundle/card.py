@@ -15,6 +15,7 @@ from tsdg.data.windows import WindowedDataset
 from tsdg.learning.backbones.options import OPTIONS
 from tsdg.methods import estimators
 from tsdg.runs.recipe import Recipe
+from tsdg.study.reading import AVERAGED
 from tsdg.study.study import Study
 
 
@@ -27,6 +28,7 @@ class Choice:
     draw: int | str
     why: str
     seed: int
+    members: int = 1
 
 
 def make_card(
@@ -65,7 +67,8 @@ def make_card(
             for domain, scores in validation.items()
         },
         **_provenance(data, choice, recipe),
-        "notes": _notes(data, choice.dataset, config),
+        **({"members": choice.members} if choice.members > 1 else {}),
+        "notes": _model_notes(study, choice) + _notes(data, choice.dataset, config),
     }
 
 
@@ -132,6 +135,20 @@ def _provenance(data: WindowedDataset, choice: Choice, recipe: Recipe) -> dict[s
         "data": recipe.data,
         "code": {"version": tsdg.__version__, "fingerprint": recipe.code},
     }
+
+
+def _model_notes(study: Study, choice: Choice) -> list[str]:
+    """What the model is where it is not the last weights of one training."""
+    notes = []
+    if study.reading(choice.variant).weights == AVERAGED:
+        notes.append("Its weights are the mean over the end of the training, see `average` in the settings.")
+    if choice.members > 1:
+        last = choice.seed + choice.members - 1
+        notes.append(
+            f"An ensemble of the trainings with seeds {choice.seed} to {last}: probabilities are the mean of "
+            "theirs. None has seen the validation windows, which are the same for all."
+        )
+    return notes
 
 
 def _notes(data: WindowedDataset, name: str, config: Mapping[str, Any]) -> list[str]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from scipy.special import softmax
+from torch import nn
 
 from tsdg import methods
 from tsdg.bundle import new_domain
@@ -18,6 +21,7 @@ from tsdg.bundle.model import Bundle, Model
 from tsdg.data.integrity import load_checked
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
+from tsdg.learning import metrics
 from tsdg.learning.calibration import fit_temperature
 from tsdg.learning.inputs import Windows
 from tsdg.methods import estimators
@@ -27,6 +31,7 @@ from tsdg.runs.domains import check_domains
 from tsdg.runs.estimation import Fitting
 from tsdg.runs.recipe import Recipe, Recipes
 from tsdg.runs.training import Progress, Result, Trainer, choose_device
+from tsdg.study.reading import AVERAGED, Reading
 from tsdg.study.run import RECORDS
 from tsdg.study.study import Study
 
@@ -72,18 +77,18 @@ def export(
     """
     prepared = load_checked(data)
     name = dataset or prepared.card["name"]
-    config = study.config(name, variant)
+    config, reading = study.config(name, variant), study.reading(variant)
+    _check_reading(study, variant, reading)
     check_domains(study, name, prepared, Path(data))
     _check_method(config["method"], variant)
     if "center" in config and config["method"] != estimators.METHOD:
         raise InputError(f"{variant}: center: a centred network cannot be exported; choose another variant")
-    choice = Choice(
-        name, variant, *chosen_draw(study, name, variant, draw, runs, prepared.fingerprint, seed), seed
-    )
+    chosen = chosen_draw(study, name, reading.variant, draw, runs, prepared.fingerprint, seed)
+    choice = Choice(name, variant, *chosen, seed, members(study, variant))
     on = choose_device(device or study.params["device"])
     say(_announcement(study, choice, config, on))
     found_in_records = draw is None and len(study.draws(variant)) > 1
-    if not found_in_records and not has_records(study, name, variant, runs, prepared.fingerprint):
+    if not found_in_records and not has_records(study, name, reading.variant, runs, prepared.fingerprint):
         say(
             f"{runs} has no current record of {variant} on {name} under protocol "
             f"{study.params['protocol']}: nothing says yet what to expect on a new domain"
@@ -94,15 +99,57 @@ def export(
         fitting, result = _fitted(prepared, recipe, choice, progress)
         model, standardized = _model(linear_network(fitting), fitting.windows)
         taught, temperature = fitting.dataset, 1.0
+        validation = result.checkpoints[-1]["validation"]
     else:
-        trainer, result = _trained(prepared, recipe, choice, on, progress)
-        model, standardized = _model(trainer.method.network.cpu(), trainer.windows)
-        taught, temperature = trainer.dataset, fit_temperature(*_validation(trainer, model))
+        trainers = _trained(prepared, recipe, choice, on, progress)
+        network = stacked([_network(trainer, reading.weights).cpu() for trainer in trainers])
+        model, standardized = _model(network, trainers[0].windows, choice.members)
+        scored = _validation(trainers[0], model)
+        temperature = fit_temperature(*(np.concatenate(part) for part in zip(*scored.values(), strict=True)))
+        taught = trainers[0].dataset
+        validation = {domain: metrics.evaluate(softmax(z, 1), y) for domain, (z, y) in scored.items()}
+    given = new_domain.given(model, taught, recipe.config) if choice.members == 1 else None
     card = make_card(
         study, choice, recipe, taught, model, standardized=standardized, temperature=temperature,
-        validation=result.checkpoints[-1]["validation"], given=new_domain.given(model, taught, recipe.config),
+        validation=validation, given=given,
     )  # fmt: skip
     return Bundle(card, model)
+
+
+def members(study: Study, variant: str) -> int:
+    """How many trainings a model of a variant takes: of an ensemble as many as the protocol has seeds."""
+    return study.protocol.seeds if study.reading(variant).ensemble else 1
+
+
+def _check_reading(study: Study, variant: str, reading: Reading) -> None:
+    if reading.weights == AVERAGED and reading.since is None:
+        raise InputError(
+            f"{variant}: {reading.variant} is trained without `average`; give it one, such as "
+            "--set 'average={from: 0.2}'"
+        )
+    if reading.ensemble and study.protocol.seeds < 2:
+        raise InputError(
+            f"{variant}: an ensemble is of the protocol's seeds, and {study.protocol.name} has one; choose "
+            "another with --set protocol=..."
+        )
+    if reading.ensemble and study.variant(variant)["method"] == estimators.METHOD:
+        raise InputError(f"{variant}: an ensemble of estimators cannot be exported; choose {reading.variant}")
+
+
+def stacked(networks: Sequence[nn.Module]) -> nn.Module:
+    """Networks of one run each as one of all their runs."""
+    whole = deepcopy(networks[0])
+    states = [network.state_dict() for network in networks]
+    for name, value in [*whole.named_parameters(), *whole.named_buffers()]:
+        if name in states[0]:
+            value.data = torch.cat([state[name] for state in states])
+    return whole
+
+
+def _network(trainer: Trainer, weights: str) -> nn.Module:
+    if weights == AVERAGED and trainer.averaged:
+        return trainer.averaged.network
+    return trainer.method.network
 
 
 def _check_method(name: str, variant: str) -> None:
@@ -147,37 +194,42 @@ def _trained(
     choice: Choice,
     device: torch.device,
     progress: Progress | None,
-) -> tuple[Trainer, Result]:
-    method = recipe.config["method"]
+) -> list[Trainer]:
+    """A trainer of each member, after its training; all have the validation windows of the first."""
+    method, found = recipe.config["method"], []
     with blamed(methods.get(method), method):
-        trainer = Trainer(
-            data, Windows(data, device), recipe.config,
-            targets=[None], seeds=[choice.seed], hparams=[recipe.hparams],
-        )  # fmt: skip
-        (result,) = trainer.train(progress, [choice.variant])
-    if result.diverged_at is not None:
-        raise InputError(
-            f"{choice.variant}: the training diverged at iteration {result.diverged_at} with draw "
-            f"{choice.draw}; choose another draw with --draw"
-        )
-    return trainer, result
+        for seed in range(choice.seed, choice.seed + choice.members):
+            trainer = Trainer(
+                data, Windows(data, device), recipe.config,
+                targets=[None], seeds=[seed], splits=[choice.seed], hparams=[recipe.hparams],
+            )  # fmt: skip
+            (result,) = trainer.train(progress, [choice.variant])
+            if result.diverged_at is not None:
+                raise InputError(
+                    f"{choice.variant}: the training diverged at iteration {result.diverged_at} with draw "
+                    f"{choice.draw}; choose another draw with --draw"
+                )
+            found.append(trainer)
+    return found
 
 
-def _model(network: torch.nn.Module, windows: Windows) -> tuple[Model, bool]:
+def _model(network: nn.Module, windows: Windows, members: int = 1) -> tuple[Model, bool]:
     """The model of a network and what its windows went through, and whether this is a standardization."""
     if windows.scales is None:
         channels = windows.views.shape[1]
-        return Model(network, torch.zeros(channels), torch.ones(channels)), False
+        return Model(network, torch.zeros(channels), torch.ones(channels), members), False
     mean, deviation = windows.scales
-    return Model(network, mean[0].cpu(), deviation[0].cpu()), True
+    return Model(network, mean[0].cpu(), deviation[0].cpu(), members), True
 
 
 @torch.no_grad()
-def _validation(trainer: Trainer, model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """Logits and labels of all sources' validation windows, as the model to take away gives them."""
+def _validation(trainer: Trainer, model: Model) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Logits and labels of each source's validation windows, as the model to take away gives them."""
     (sources,) = trainer.sources
-    rows = np.concatenate([sources.evaluation[name] for name in sources.names])
-    index = torch.from_numpy(rows).to(trainer.device)
-    x = trainer.windows.views[trainer.windows.starts[index]].cpu()
-    labels = trainer.windows.labels[index].cpu().numpy()
-    return torch.cat([model(part) for part in x.split(256)]).double().numpy(), labels
+    found = {}
+    for name in sources.names:
+        index = torch.from_numpy(sources.evaluation[name]).to(trainer.device)
+        x = trainer.windows.views[trainer.windows.starts[index]].cpu()
+        logits = torch.cat([model(part) for part in x.split(256)]).double().numpy()
+        found[name] = logits, trainer.windows.labels[index].cpu().numpy()
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import math
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,22 +27,26 @@ _REMEDY = "make it again with `tsdg export`"
 
 
 class Model(nn.Module):
-    """Logits ``(N, K)`` of raw windows ``(N, C, T)``: standardized, through the network of the only run.
+    """Logits ``(N, K)`` of raw windows ``(N, C, T)``: standardized, through the network.
+
+    Those of an ensemble are the logarithm of the mean of its members' probabilities.
 
     Parameters
     ----------
     network : Network or LinearNetwork
-        Of one run.
+        Of one run, or of an ensemble's.
     mean, deviation : (C,)
         What each channel is reduced by and divided by; 0 and 1 where it is taken as it is.
+    members : int
+        R of the network.
     """
 
     mean: Tensor
     deviation: Tensor
 
-    def __init__(self, network: nn.Module, mean: Tensor, deviation: Tensor):
+    def __init__(self, network: nn.Module, mean: Tensor, deviation: Tensor, members: int = 1):
         super().__init__()
-        self.network = network
+        self.network, self.members = network, members
         self.register_buffer("mean", mean.reshape(-1, 1).float())
         self.register_buffer("deviation", deviation.reshape(-1, 1).float())
         self.eval()
@@ -52,7 +57,11 @@ class Model(nn.Module):
         return torch.where(x.isnan(), torch.zeros_like(x), x)  # what is missing is the mean
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.network(self.standardized(x).unsqueeze(0)).squeeze(0)
+        x = self.standardized(x).unsqueeze(0)
+        if self.members == 1:
+            return self.network(x).squeeze(0)
+        logits = self.network(x.expand(self.members, *x.shape[1:]))
+        return logits.log_softmax(-1).logsumexp(0) - math.log(self.members)
 
 
 @dataclass
@@ -102,7 +111,8 @@ class Bundle:
         try:
             weights = load_file(folder / WEIGHTS)
             model = empty_model(card)
-            model.network.load_state_dict({name: value.unsqueeze(0) for name, value in weights.items()})
+            one = model.members == 1
+            model.network.load_state_dict({k: v.unsqueeze(0) if one else v for k, v in weights.items()})
         except (SafetensorError, RuntimeError) as error:
             words = " ".join(str(error).split())[:200]
             raise InputError(
@@ -114,12 +124,13 @@ class Bundle:
         return cls(card, model)
 
     def save(self, folder: str | Path) -> list[Path]:
-        """Write weights and card; a weight has no run axis."""
+        """Write weights and card; a weight has no run axis, unless of an ensemble."""
         from safetensors.torch import save
 
         folder = Path(folder)
-        named = {k: v.detach()[0].contiguous().clone() for k, v in self.model.network.state_dict().items()}
-        weights = save(named)
+        state = {name: value.detach() for name, value in self.model.network.state_dict().items()}
+        one = self.model.members == 1
+        weights = save({k: (v[0] if one else v).contiguous().clone() for k, v in state.items()})
         with atomic(folder / WEIGHTS) as temporary:
             temporary.write_bytes(weights)  # readable as its neighbours are
         card = self.card | {"checksum": _checksum(self.card, weights)}
@@ -151,13 +162,13 @@ def empty_model(card: dict[str, Any]) -> Model:
             channels=channels,
             length=length,
             classes=classes,
-            generators=[torch.Generator()],
+            generators=[torch.Generator()] * card.get("members", 1),
             input=card["network"].get("input", "raw"),
             **options(card["network"]),
         )
     scales = card["standardize"] or [{"mean": 0.0, "deviation": 1.0}] * len(card["channels"])
     mean, deviation = (torch.tensor([scale[key] for scale in scales]) for key in ("mean", "deviation"))
-    return Model(network, mean, deviation)
+    return Model(network, mean, deviation, card.get("members", 1))
 
 
 def write_onnx(bundle: Bundle, folder: str | Path) -> Path:

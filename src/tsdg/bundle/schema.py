@@ -118,6 +118,7 @@ class Card(Struct, frozen=True):
     notes: list[str]
     order: Order | None = None
     given: Given | None = None
+    members: Positive = 1  # of an ensemble
 
     def __post_init__(self) -> None:
         for name, values, least in (("classes", self.classes, 2), ("channels", self.channels, 1)):

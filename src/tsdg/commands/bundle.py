@@ -78,7 +78,7 @@ def _export(options: argparse.Namespace) -> None:
     import torch
 
     from tsdg.bundle.card import summary
-    from tsdg.bundle.export import export
+    from tsdg.bundle.export import export, members
     from tsdg.bundle.model import write_onnx
     from tsdg.methods.estimators import METHOD
     from tsdg.runs.job import Report
@@ -93,7 +93,9 @@ def _export(options: argparse.Namespace) -> None:
     torch.set_num_threads(options.threads)
     keep_freed_memory()
     method = study.variant(options.variant)["method"]
-    with Report(1, 1 if method == METHOD else study.training["iterations"]) as progress:
+    with Report(
+        members(study, options.variant), 1 if method == METHOD else study.training["iterations"]
+    ) as progress:
         bundle = export(
             study, data, dataset=name, variant=options.variant, draw=options.draw, seed=options.seed,
             runs=options.runs, device=options.device, progress=progress, say=partial(print, flush=True),
