@@ -59,6 +59,8 @@ def test_every_published_variant_resolves():
     study = Study.load(PUBLISHED)
     recipes, identities = Recipes(study), {}
     for variant, row in study.variants.items():
+        if "of" in row:  # has no training of its own
+            continue
         config = study.config("bearings", variant)
         identities.setdefault(recipes.of_variant("bearings", variant).text, []).append(variant)
         if row["method"] == "estimator":
