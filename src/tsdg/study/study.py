@@ -210,7 +210,8 @@ class Study:
 
     def trained(self, run: Run) -> Run:
         """The training that a run of a row is."""
-        return replace(run, variant=self.reading(run.variant).variant)
+        of = _entry(self.variants, run.variant, "variant").get("of")
+        return replace(run, variant=of) if of else run
 
     def row(self, dataset: str, variant: str) -> Tree:
         """A variant's entry; the toy study has variants of its own."""
