@@ -86,6 +86,11 @@ def test_an_ensemble_is_written_for_onnx(study, tiny_folder, tmp_path):
     [
         ("averaged", "average=false", "averaged: erm is trained without `average`"),
         ("ensemble", "seeds=1", "ensemble: an ensemble is of the protocol's seeds, and small has one"),
+        (
+            "averaged",
+            "variants.averaged={label: Adapted, of: erm, weights: 'adapted, all'}",
+            "averaged: networks are adapted where they are used; export erm",
+        ),
     ],
 )
 def test_what_a_model_lacks_is_said(study, tiny_folder, variant, change, words):

@@ -193,6 +193,16 @@ def test_the_input_of_a_network_decides_a_training_unless_it_is_the_window(param
         ("datasets.tiny.clusters", ["site", "site"], "'tiny' name a field twice: site, site; name it once"),
         ("variants.ours-metadata.clusters", ["load", "load"], "name a field twice"),
         ("datasets.tiny.domains_per_batch", 9, "datasets.tiny.domains_per_batch: 9 where 3 domains at most"),
+        (
+            "variants.erm",
+            {"label": "MTL", "method": "mtl", "adapt": ["t3a"]},
+            "give variant erm `adapt: []`",
+        ),
+        (
+            "variants.erm",
+            {"label": "TCN", "method": "erm", "backbone": "tcn", "adapt": ["all", "t3a"]},
+            "adapt: all: backbone tcn of variant erm has no batch normalization",
+        ),
         ("training.domains_per_batch", 4, "domains_per_batch: 4 where 3 domains at most are sources"),
         (
             "tables.tiny.targets",

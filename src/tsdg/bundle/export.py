@@ -31,7 +31,7 @@ from tsdg.runs.domains import check_domains
 from tsdg.runs.estimation import Fitting
 from tsdg.runs.recipe import Recipe, Recipes
 from tsdg.runs.training import Progress, Result, Trainer, choose_device
-from tsdg.study.reading import AVERAGED, Reading
+from tsdg.study.reading import AVERAGED, WAYS, Reading
 from tsdg.study.run import RECORDS
 from tsdg.study.study import Study
 
@@ -126,6 +126,11 @@ def _check_reading(study: Study, variant: str, reading: Reading) -> None:
         raise InputError(
             f"{variant}: {reading.variant} is trained without `average`; give it one, such as "
             "--set 'average={from: 0.2}'"
+        )
+    if reading.weights in WAYS:
+        raise InputError(
+            f"{variant}: networks are adapted where they are used; export {reading.variant}, which "
+            "`tsdg predict --adapt` adapts to the windows of a file"
         )
     if reading.ensemble and study.protocol.seeds < 2:
         raise InputError(

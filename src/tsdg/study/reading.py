@@ -4,13 +4,10 @@ from typing import NamedTuple
 
 LAST, AVERAGED = "last", "averaged"
 ADAPTED = "adapted, "  # before a way and an order of `tsdg.learning.adaptation`
+T3A = "t3a"  # the way that needs no batch normalization
 WAYS = (
     f"{ADAPTED}all",
-    *(
-        f"{ADAPTED}{way}, {order}"
-        for way in ("batches", "blend", "t3a")
-        for order in ("shuffled", "by class")
-    ),
+    *(f"{ADAPTED}{way}, {order}" for way in ("batches", "blend", T3A) for order in ("shuffled", "by class")),
 )
 
 

@@ -11,8 +11,10 @@ from tsdg import methods
 from tsdg.data import paper, toy
 from tsdg.data.kinds import KINDS
 from tsdg.errors import InputError, check_known, nearest
+from tsdg.learning.backbones.options import DEFAULTS
 from tsdg.learning.centring import NONE
 from tsdg.methods import estimators
+from tsdg.methods.declarations import Declaration
 from tsdg.methods.search import Distribution
 from tsdg.study import clusters, config, folds, levels, targets
 from tsdg.study.figure_kinds import FIGURE_KINDS
@@ -20,7 +22,7 @@ from tsdg.study.layout import AVERAGE, common_rows, joined
 from tsdg.study.metric import METRICS
 from tsdg.study.names import TAKEN
 from tsdg.study.params import Tree
-from tsdg.study.reading import ADAPTED, AVERAGED, LAST, WAYS, Reading
+from tsdg.study.reading import ADAPTED, AVERAGED, LAST, T3A, WAYS, Reading
 from tsdg.study.selection import LEFT_OUT
 
 if TYPE_CHECKING:
@@ -208,7 +210,9 @@ def _table(study: Study, name: str) -> None:
         if "paper" in panel:
             _paper(study, f"{place}.paper", panel["dataset"], panel["paper"])
         for row in entry["rows"]:
-            _check_batch(row, study.config(panel["dataset"], row))
+            settings = study.config(panel["dataset"], row)
+            _check_batch(row, settings)
+            _check_adapted(row, settings)
     for row, reading in study.readings(name).items():
         with _at(where):
             _read(study, row, reading)
@@ -239,6 +243,25 @@ def _check_batch(row: str, settings: Tree) -> None:
     if count < method.least_sources:
         raise InputError(
             f"domains_per_batch: {count}: variant {row} learns from {method.least_sources} domains or more"
+        )
+
+
+def _check_adapted(row: str, settings: Tree) -> None:
+    """Raise `InputError` unless a row's networks can be adapted as is asked when they are evaluated."""
+    ways = settings.get("adapt", [])
+    if not ways:
+        return
+    method = methods.declaration(settings["method"])
+    if method.looks_at_domain is not Declaration.looks_at_domain:
+        raise InputError(
+            f"adapt: method {settings['method']!r} looks at other windows of the domain itself; give variant "
+            f"{row} `adapt: []`"
+        )
+    norm = settings.get("norm", DEFAULTS[settings["backbone"]]["norm"])
+    if norm != "batch" and set(ways) != {T3A}:
+        raise InputError(
+            f"adapt: {', '.join(way for way in ways if way != T3A)}: backbone {settings['backbone']} of "
+            f"variant {row} has no batch normalization; give the variant `adapt: [{T3A}]` or `adapt: []`"
         )
 
 
