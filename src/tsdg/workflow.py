@@ -43,7 +43,7 @@ READ = "results.selected:read_selected"
 CODE = {
     "select": ("results.selection:select", "results.selected:write_csv"),
     "table": (READ, "results.tables:render"),
-    "accuracy": (READ, "results.figures.accuracy:accuracy_by_target"),
+    "accuracy": (READ, "results.figures.accuracy:draw"),
     "ranking": (
         READ,
         "results.selected:joined_runs",

@@ -326,7 +326,7 @@ def test_without_tables_it_says_so(params):
         (
             "figures.gains.kind",
             "florest",
-            "'florest' is not one of optimization, neighbours, reliability, confusion, forest, transfer, did",
+            "'florest' is not one of optimization, neighbours, reliability, confusion, forest, transfer",
         ),
         ("figures.gains.baselin", "erm", "figures.gains: unknown key 'baselin', did you mean 'baseline'?"),
         ("figures.gains.tables", ["tny"], "figures.gains.tables: 'tny' is not a table, did you mean 'tiny'?"),

@@ -88,6 +88,11 @@ def add(commands: Commands) -> None:
         help="files of selected runs, each called as its table; a figure of several tables is drawn of those "
         "given (default: what `tsdg select` has written last for each)",
     )
+    figure.add_argument(
+        "--width",
+        choices=["column", "page"],
+        help="of a two-column paper (default: as params.yaml has it, or page)",
+    )
     figure.add_argument("--runs", type=Path, default=RUNS, help="folder of records")
     _add_out(figure, FIGURES)
 
@@ -278,31 +283,32 @@ def _figure(options: argparse.Namespace) -> None:
     from tsdg.results import figures
 
     study, name = load_study(options), options.figure
-    if name in study.figures:
-        files = _files(options, options.selected, study.figures[name]["tables"])
-        figure = study.figure(name, [path.stem for path in files])
-        selected, draw = _joined(options, study, files), figures.DRAW[figure.kind]
-        with _place(options, FIGURES, [selected]) as out:
-            made = draw(selected, figure.layout, options.runs, out, name, **figure.options)
-    elif name in study.tables:
-        files = _files(options, options.selected, [name])
-        if len(files) > 1:
-            raise InputError(f"{name}: the figure of a table is drawn of one file of selected runs")
-        selected = _runs(options, study, name, files[0])
-        with _place(options, FIGURES, [selected]) as out:
-            made = figures.accuracy_by_target(selected, study.layout(name), out, name)
-    else:
-        known = dict.fromkeys([*study.tables, *study.figures])
+    known = dict.fromkeys([*study.tables, *study.figures])
+    if name not in known:
         raise InputError(
             f"{name!r} is not a table or figure{nearest(name, known)}; there are {', '.join(known)}"
+        )
+    tables = study.figure_entry(name)["tables"]
+    files = _files(options, options.selected, tables)
+    if name not in study.figures and len(files) > 1:
+        raise InputError(f"{name}: the figure of a table is drawn of one file of selected runs")
+    if name in study.figures:
+        figure, selected = study.figure(name, [path.stem for path in files]), _joined(options, study, files)
+    else:
+        figure, selected = study.figure(name), _runs(options, study, name, files[0])
+    width = figures.WIDTHS[options.width or figure.width]
+    with _place(options, FIGURES, [selected]) as out:
+        made = figures.DRAW[figure.kind](
+            selected, figure.layout, options.runs, out, name, width=width, **figure.options
         )
     print(*made, sep="\n")
 
 
 def _ranking(options: argparse.Namespace) -> None:
     from tsdg.results import next_domain, ranking
-    from tsdg.results.captions import notes
+    from tsdg.results.captions import notes, simulated
     from tsdg.results.figures.critical_difference import critical_difference
+    from tsdg.results.figures.style import stamp
     from tsdg.study.metric import METRICS
     from tsdg.study.references import check_results
 
@@ -316,12 +322,14 @@ def _ranking(options: argparse.Namespace) -> None:
     text = ranking.describe(
         ranked, selected, layout, without=tables.without, dropped=tables.dropped, apart=tables.apart
     )
+    unreal = simulated(selected, layout)
     expected = next_domain.compare(selected, layout, baseline=tables.baseline, rope=tables.rope)
     words = [*next_domain.describe(expected, layout), *notes(selected, layout)]
     with _place(options, RESULTS, [selected]) as out:
         print(*ranking.render(ranked, layout, text, out / "tables"), sep="\n")
         print(*next_domain.render(expected, layout, words, out / "tables"), sep="\n")
-        print(*critical_difference(ranked, layout, text, out / "figures"), sep="\n")
+        drawn = critical_difference(ranked, layout, text, out / "figures", stamp=stamp(unreal, layout))
+        print(*drawn, sep="\n")
 
 
 def _claims(options: argparse.Namespace) -> None:

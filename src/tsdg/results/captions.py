@@ -42,11 +42,8 @@ def notes(selected: pd.DataFrame, layout: Layout) -> list[str]:
         pairs = others[["variant", "protocol"]].drop_duplicates().itertuples()
         listing = ", ".join(f"{layout.labels[pair.variant]} ({pair.protocol})" for pair in pairs)
         found.append(f"Under another protocol: {listing}.")
-    simulated = sorted({titles[d] for d in rows.loc[rows["simulated"].fillna(False), "dataset"]})
-    if simulated:
-        found.append(
-            f"Simulated raw files ({', '.join(simulated)}): these are not results on real recordings."
-        )
+    if unreal := sorted(titles[dataset] for dataset in simulated(selected, layout)):
+        found.append(f"Simulated raw files ({', '.join(unreal)}): these are not results on real recordings.")
     few = rows[rows["windows"] < FEW].drop_duplicates(["dataset", "target"])
     if len(few):
         listing = ", ".join(
@@ -55,6 +52,13 @@ def notes(selected: pd.DataFrame, layout: Layout) -> list[str]:
         )
         found.append(f"Few windows to test on: {listing}.")
     return found + _untaught(rows, titles) + _gaps(summarise(selected, layout), layout)
+
+
+def simulated(selected: pd.DataFrame, layout: Layout) -> list[str]:
+    """The data sets of which shown runs are on simulated recordings."""
+    shown = selected[selected["variant"].isin(layout.rows) & selected["simulated"].fillna(False)]
+    found = set(shown["dataset"])
+    return [panel.dataset for panel in layout.panels if panel.dataset in found]
 
 
 def _selection(layout: Layout) -> list[str]:

@@ -4,7 +4,7 @@ A kind is drawn by the module of its name in `tsdg.results.figures`.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tsdg import methods
@@ -14,6 +14,9 @@ Schema = Mapping[str, Any]  # a piece of a JSON schema
 Options = Mapping[str, Any]  # of a figure, as they are written
 Rows = Mapping[str, str]  # that its tables share, each with its method
 
+PAGE = "page"  # how wide a figure is where nothing is said
+WIDTH: Schema = {"enum": ["column", PAGE], "description": "of a two-column paper"}
+AVERAGES: Schema = {"type": "boolean", "description": "whether the averages are drawn without the targets"}
 ROW: Schema = {"type": "string"}
 ROWS: Schema = {"type": "array", "items": ROW, "minItems": 1, "uniqueItems": True}
 
@@ -26,18 +29,24 @@ class FigureKind:
     ----------
     options : mapping
         Its options, all of which must be given, with the schema of each: `ROW` or `ROWS`, rows of its tables.
+    optional : mapping
+        Options that need not be given, with the schema of each.
     check : callable
         Called with the figure's place in params.yaml, its options and rows; raises `InputError` for what
         cannot be drawn.
     clusters : bool
         Whether drawing takes the clusters of each data set's domains, in words.
+    own_metrics : bool
+        Whether it draws what its table leads with; accuracy otherwise.
     single_source : bool
         Whether its tables must hold out all domains but one; drawing then takes the domains' metadata.
     """
 
     options: Mapping[str, Schema]
+    optional: Mapping[str, Schema] = field(default_factory=dict)
     check: Callable[[str, Options, Rows], None] = lambda where, options, rows: None
     clusters: bool = False
+    own_metrics: bool = False
     single_source: bool = False
 
     def named(self, options: Options) -> list[tuple[str, str]]:
@@ -47,6 +56,13 @@ class FigureKind:
             for option, schema in self.options.items()
             for row in (options[option] if schema is ROWS else [options[option]])
         ]
+
+
+def _one_table(where: str, options: Options, rows: Rows) -> None:
+    if len(options["tables"]) > 1:
+        raise InputError(
+            f"{where}.tables: accuracy by target is drawn of one table; give each its own figure"
+        )
 
 
 def _two_rows(where: str, options: Options, rows: Rows) -> None:
@@ -68,13 +84,15 @@ def _has_clusters(where: str, options: Options, rows: Rows) -> None:
             raise InputError(f"{where}: row {row} of its tables has no clusters, which it counts")
 
 
+ACCURACY = "accuracy"  # which every table has
 FIGURE_KINDS = {
-    "optimization": FigureKind({"variant": ROW}, _has_clusters),
-    "neighbours": FigureKind({"variant": ROW}, _learns_neighbours, clusters=True),
+    "optimization": FigureKind({"variant": ROW}, check=_has_clusters),
+    "neighbours": FigureKind({"variant": ROW}, check=_learns_neighbours, clusters=True),
     "reliability": FigureKind({"rows": ROWS}),
     "confusion": FigureKind({"rows": ROWS}),
-    "forest": FigureKind({"baseline": ROW}, _two_rows),
+    "forest": FigureKind({"baseline": ROW}, {"averages": AVERAGES}, _two_rows),
     "transfer": FigureKind({"variant": ROW}, single_source=True),
+    ACCURACY: FigureKind({}, {"averages": AVERAGES}, _one_table, own_metrics=True),
 }
 
 
@@ -91,7 +109,7 @@ def schema() -> dict[str, Any]:
                 "then": {
                     "additionalProperties": False,
                     "required": list(kind.options),
-                    "properties": {"kind": True, **common, **kind.options},
+                    "properties": {"kind": True, "width": WIDTH, **common, **kind.options, **kind.optional},
                 },
             }
             for name, kind in FIGURE_KINDS.items()

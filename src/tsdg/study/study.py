@@ -26,7 +26,7 @@ from tsdg.methods import estimators
 from tsdg.methods.search import Distribution, draw
 from tsdg.study import clusters, config, folds, levels, references, targets
 from tsdg.study.claims import Claim
-from tsdg.study.figure_kinds import FIGURE_KINDS
+from tsdg.study.figure_kinds import ACCURACY, FIGURE_KINDS, PAGE
 from tsdg.study.layout import PAPER_PROTOCOL, Layout, Panel, Protocol, common_rows, joined
 from tsdg.study.names import DATA_TABLES, RANKINGS, TOY_TABLES
 from tsdg.study.paper_style import PaperStyle
@@ -39,11 +39,12 @@ from tsdg.study.targets import Target
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure: its kind, the layout of its tables together, and the options of its kind."""
+    """A figure: its kind, the layout of its tables together, the options of its kind, and its width."""
 
     kind: str
     layout: Layout
     options: Mapping[str, Any]
+    width: str = PAGE
 
 
 @dataclass(frozen=True)
@@ -419,22 +420,30 @@ class Study:
         Parameters
         ----------
         name : str
+            Of an entry under `figures`, or else of a table, which has one of its accuracy by target.
         tables : sequence of str, optional
             Those of its tables that are at hand. Default: all.
         """
-        entry = _entry(self.figures, name, "figure")
+        entry = self.figure_entry(name)
         for given in tables or []:
             check_known(given, entry["tables"], "table of the figure", f"figures.{name}")
-        layout = joined([self.layout(of) for of in tables or entry["tables"]], metrics=["accuracy"])
         kind = FIGURE_KINDS[entry["kind"]]
-        options = {option: entry[option] for option in kind.options}
+        metrics = None if kind.own_metrics else ["accuracy"]
+        layout = joined([self.layout(of) for of in tables or entry["tables"]], metrics=metrics)
+        options = {option: entry[option] for option in [*kind.options, *kind.optional] if option in entry}
         if kind.clusters:
             options["clusters"] = {panel.dataset: self._clusters(panel.dataset) for panel in layout.panels}
         if kind.single_source:
             options["metadata"] = {
                 panel.dataset: self.dataset(panel.dataset)["domains"] for panel in layout.panels
             }
-        return Figure(entry["kind"], layout, options)
+        return Figure(entry["kind"], layout, options, entry.get("width", PAGE))
+
+    def figure_entry(self, name: str) -> Tree:
+        """What params.yaml says of a figure, or would of the one that a table has if it says nothing."""
+        if name in self.tables and name not in self.figures:
+            return {"kind": ACCURACY, "tables": [name]}
+        return _entry(self.figures, name, "figure")
 
     def _clusters(self, dataset: str) -> dict[str, str]:
         entry = self.dataset(dataset)

@@ -96,6 +96,7 @@ def test_losses_are_means_over_runs_and_times_count_clusters():
 
 CLUSTERS = {"one": {"A": "north", "B": "north", "C": "south"}, "two": {"A": "", "B": "", "C": ""}}
 OPTIONS = {
+    "accuracy": {},
     "forest": {"baseline": "erm"},
     "reliability": {"rows": ["erm", "ours"]},
     "confusion": {"rows": ["erm", "ours"]},

@@ -1,25 +1,21 @@
 """Which classes are taken for which: windows of each target by true and by most probable class."""
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from tsdg.files import write_text
-from tsdg.results.captions import legend, notes
-from tsdg.results.figures.squares import squares
-from tsdg.results.figures.style import FAINT, plain, save, style, text_width, unparsed, wrapped
+from tsdg.results.captions import notes, simulated
+from tsdg.results.figures.heat import colors, number_cells
+from tsdg.results.figures.squares import Cell, squares
+from tsdg.results.figures.style import FAINT, PAGE, plain, save, stamp, style, text_width, unparsed
 from tsdg.results.numbers import over_seeds
 from tsdg.results.reading import read_records
 from tsdg.results.selected import shown_runs
 from tsdg.study.layout import Layout, joined
-
-NUMBERED = 6  # classes, up to which each share is written
-SHADES = "Blues"
 
 
 def confusions(selected: pd.DataFrame, layout: Layout, runs: str | Path) -> pd.DataFrame:
@@ -75,32 +71,29 @@ def draw(
     name: str,
     *,
     rows: Sequence[str],
+    width: float = PAGE,
 ) -> list[Path]:
     """Draw `confusions` of some variants, and write them as ``{name}.csv``."""
     layout = joined([layout], rows=rows)
     table = confusions(selected, layout, runs)
     layout = unparsed(layout)
-    text = wrapped(
-        [
-            "Down: the true class; across: the most probable one; shade and number: percent of the true "
-            "class's windows, the mean over seeds, on the diagonal the class's accuracy.",
-            *legend(layout),
-            *notes(selected, layout),
-        ]
-    )
+    remarks = [
+        "Down: the true class; across: the most probable one; shade and number: percent of the true "
+        "class's windows, the mean over seeds, on the diagonal the class's accuracy.",
+        *notes(selected, layout),
+    ]
     cells = dict(list(table.groupby(["dataset", "variant", "target"], sort=False)))
     with style():
         names = [plain(_short(one)) for one in table["true"].unique()]
         room = max([text_width(one) for one in names], default=0.0)
-        scale = [
-            Patch(color="#08306b", label="100 %"),
-            Patch(facecolor="white", edgecolor=FAINT, label="0 %"),
-        ]
-        figure, squared = squares(layout, text, legend=scale, left=0.42 + room, below=0.4 + room)
+        scale = [Patch(fc=colors()(k / 4), ec=FAINT, lw=0.4, label=f"{25 * k}%") for k in range(5)]
+        figure, squared = squares(
+            layout, remarks, width=width, legend=scale, left=0.5 + room, below=0.24 + room
+        )
         for cell in squared:
             part = cells.get((cell.panel.dataset, cell.variant, cell.target))
-            _diagram(cell.ax, part, left=cell.first, below=cell.last)
-        made = save(figure, out_folder, name)
+            _diagram(cell, part)
+        made = save(figure, out_folder, name, stamp=stamp(simulated(selected, layout), layout))
     path = Path(out_folder, f"{name}.csv")
     write_text(path, table.to_csv(index=False, lineterminator="\n"))
     return [*made, path]
@@ -110,24 +103,27 @@ def _short(name: str) -> str:
     return name if len(name) <= 12 else f"{name[:11]}."
 
 
-def _diagram(ax: Axes, table: pd.DataFrame | None, *, left: bool, below: bool) -> None:
+def _diagram(cell: Cell, table: pd.DataFrame | None) -> None:
+    ax = cell.ax
     ax.tick_params(length=0, pad=2)
     ax.spines[:].set_visible(True)
     ax.set_xticks([])
     ax.set_yticks([])
+    if cell.first:
+        ax.set_ylabel(f"{cell.label}\ntrue class", labelpad=1, linespacing=1.1)
+    if cell.last:
+        ax.set_xlabel("most probable class", labelpad=1)
     if table is None:
-        ax.text(0.5, 0.5, "missing", ha="center", va="center", color=FAINT, style="italic", fontsize=6)
+        ax.text(0.5, 0.5, "missing", ha="center", va="center", color=FAINT, style="italic")
         return
     classes = list(dict.fromkeys(table["true"]))
-    shares = table["mean"].to_numpy().reshape(len(classes), len(classes))
-    ax.imshow(shares, cmap=SHADES, vmin=0, vmax=100, aspect="auto")
+    shares = table["mean"].to_numpy().reshape(len(classes), len(classes)) / 100
+    ax.imshow(shares, cmap=colors(), vmin=0, vmax=1, aspect="auto")
+    figure = ax.get_figure(root=True)
+    assert figure
+    number_cells(ax, pd.DataFrame(shares), ax.get_position().width * figure.get_size_inches()[0])
     names = [plain(_short(one)) for one in classes]
-    if left:
+    if cell.first:
         ax.set_yticks(range(len(classes)), names)
-    if below:
+    if cell.last:
         ax.set_xticks(range(len(classes)), names, rotation=90)
-    if len(classes) <= NUMBERED:
-        for (i, j), share in np.ndenumerate(shares):
-            if not math.isnan(share):
-                color = "white" if share > 60 else "black"
-                ax.text(j, i, f"{share:.0f}", ha="center", va="center", fontsize=5, color=color)

@@ -5,26 +5,37 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from tsdg.results.figures.foot import Foot
 from tsdg.results.figures.style import (
     LINE,
     OURS,
     PAGE,
     PAPER,
+    fitted,
+    most_lines,
     plain,
     save,
     style,
+    text_width,
     unparsed,
-    wrapped,
-    write_below,
 )
 from tsdg.results.ranking import ALPHA, Ranking, posthocs
 from tsdg.study.layout import Layout
 
+HEAD, ROW, BELOW = 0.42, 0.14, 0.1  # heights: above the axis, of a name, and beneath them, inches
+RANK = 0.42  # width of a rank beside a name, inches
+
 
 def critical_difference(
-    ranking: Ranking, layout: Layout, remarks: Sequence[str], out_folder: str | Path
+    ranking: Ranking,
+    layout: Layout,
+    remarks: Sequence[str],
+    out_folder: str | Path,
+    *,
+    width: float = PAGE,
+    stamp: str = "",
 ) -> list[Path]:
-    """Draw ``critical_difference.pdf`` and ``.png``, with remarks at the foot.
+    """Draw ``critical_difference.pdf`` and ``.png``, with remarks at the foot and what is stamped above.
 
     The diagram is scikit-posthocs'. Without a test there are no bars.
     """
@@ -36,10 +47,11 @@ def critical_difference(
     # By number: the library has them in sets, and sets of words have another order in every process.
     number = {variant: k for k, variant in enumerate(variants)}
     bars = ["Bars join methods that were not told apart."] if ranking.friedman < ALPHA else []
-    text = [plain(line) for line in wrapped([*bars, *remarks])]
-    foot = LINE * len(text) + 0.15
+    foot = Foot(width, [plain(line) for line in [*bars, *remarks]])
+    names = fitted(names, 0.36 * width - RANK)
+    side = RANK + max(text_width(line) for name in names for line in name.split("\n"))
     with style():
-        figure = Figure(figsize=(PAGE, 1.0))
+        figure = Figure(figsize=(width, 1.0))
         ax = figure.add_axes((0.0, 0.0, 1.0, 1.0))
         drawn = posthocs().critical_difference_diagram(
             ranking.average.rename(number),
@@ -62,10 +74,11 @@ def critical_difference(
         ax.set_xlim(1, len(names))
         ax.set_ylim(-levels, 0.3)
         ax.spines["top"].set_visible(True)
-        diagram = 0.13 * levels
-        height = 0.35 + diagram + foot
-        figure.set_size_inches(PAGE, height)
-        ax.set_position((0.24, foot / height, 0.52, diagram / height))
-        figure.text(0.5, 1 - 0.02 / height, "average rank", ha="center", va="top")
-        write_below(figure, text)
-        return save(figure, out_folder, "critical_difference")
+        diagram = (ROW + LINE * (most_lines(names) - 1)) * levels
+        height = HEAD + diagram + BELOW + foot.height
+        figure.set_size_inches(width, height)
+        lowest = (BELOW + foot.height) / height
+        ax.set_position((side / width, lowest, 1 - 2 * side / width, diagram / height))
+        figure.text(0.5, 1 - 0.06 / height, "average rank", ha="center", va="top")
+        foot.write(figure)
+        return save(figure, out_folder, "critical_difference", stamp=stamp)

@@ -1,29 +1,67 @@
-"""A page of small diagrams, one a target and one for the average, that share rows and axis."""
+"""A page of small diagrams, one a target and one for the average, that share their rows."""
 
 import math
-import textwrap
 from collections.abc import Sequence
 from itertools import accumulate
+from typing import NamedTuple
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import AutoMinorLocator, MaxNLocator
 
-from tsdg.results.figures.style import FAINT, LINE, PAGE, plain, text_width, wrapped, write_below
-from tsdg.study.layout import AVERAGE, Layout, Panel, parted
+from tsdg.results.figures.foot import Foot
+from tsdg.results.figures.style import (
+    FAINT,
+    LINE,
+    PAGE,
+    fitted,
+    most_lines,
+    plain,
+    text_width,
+)
+from tsdg.study.layout import AVERAGE, Layout, Panel
+from tsdg.study.metric import METRICS
 
-COLUMNS = 5
-TITLE = 24  # letters of a line of a title
+MOST, NARROWEST = 5, 0.95  # diagrams side by side; width of one, inches
+LABELS = 0.4  # of the figure's width, that row labels take at most
+BETWEEN, RIGHT = 0.16, 0.12  # diagrams; the last one and the edge, inches
+
+
+class Facet(NamedTuple):
+    """What a diagram shows: a metric on a target, or on average over targets, of a panel."""
+
+    panel: Panel
+    target: str
+    metric: str
+
+    def title(self, layout: Layout) -> str:
+        """What it is called: the target with what it is, and the metric if it is not the panel's leading."""
+        known = {entry.partition(": ")[0]: entry for entry in self.panel.legend}
+        name = plain(self.target)
+        text = "average" if self.target == AVERAGE else known.get(name, f"target {name}")
+        if self.metric != self.panel.leading:
+            text += f", {METRICS[self.metric].label}"
+        if len(layout.panels) > 1:
+            return f"{self.panel.title}, {text}"
+        return text[0].upper() + text[1:]
+
+
+def shown(panel: Panel, *, averages: bool) -> list[str]:
+    """The targets of a panel that have a diagram, the average last."""
+    return [AVERAGE] if averages else panel.shown
 
 
 def facets(
     layout: Layout,
     rows: Sequence[str],
+    places: Sequence[Facet],
     *,
-    xlabel: str,
+    width: float = PAGE,
+    xlabels: Sequence[str],
     legend: Sequence[Artist],
     remarks: Sequence[str],
-) -> tuple[Figure, list[tuple[Panel, str, Axes]]]:
+) -> tuple[Figure, list[Axes]]:
     """Lay out the page: titles, row labels, dashed lines between groups of rows, legend, remarks at the foot.
 
     Parameters
@@ -31,58 +69,61 @@ def facets(
     layout : Layout
     rows : sequence of str
         Variants, from the top; row k is at y = k.
-    xlabel : str
+    places : sequence of Facet
+    width : float
+        Of the figure in inches.
+    xlabels : sequence of str
+        One of each place.
     legend : sequence of Artist
     remarks : sequence of str
         Sentences.
 
     Returns
     -------
-    Figure, and for each diagram its panel of the layout, its target (or "Average") and its axes.
+    Figure, and the axes of each place.
     """
-    places = [(panel, target) for panel in layout.panels for target in panel.shown]
-    several = len(layout.panels) > 1
-    columns = min(COLUMNS, len(places))
+    labels = fitted((layout.labels[row] for row in rows), LABELS * width)
+    left = 0.12 + max(text_width(line) for label in labels for line in label.split("\n"))
+    room = width - left - RIGHT
+    columns = max(1, min(MOST, len(places), int((room + BETWEEN) / (NARROWEST + BETWEEN))))
     lines = math.ceil(len(places) / columns)
-    titles = {(panel.dataset, target): _title(panel, target, several) for panel, target in places}
-    titled = 0.11 * max(title.count("\n") for title in titles.values())  # lines beyond the first
-    text = wrapped(remarks)
-    foot = LINE * len(text) + 0.72  # axis label and legend
-    panel_height, gap = 0.2 + 0.125 * len(rows), 0.35 + titled
-    height = lines * (panel_height + gap) + foot
-    figure = Figure(figsize=(PAGE, height))
-    axes = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
-    for ax in axes.flat[len(places) :]:
-        ax.set_visible(False)
-    drawn = [(panel, target, ax) for (panel, target), ax in zip(places, axes.flat, strict=False)]
-    groups = parted(rows, layout.ours, layout.baselines)
-    for panel, target, ax in drawn:
-        ax.set_title(titles[panel.dataset, target])
-        for above in accumulate(map(len, groups[:-1])):
-            ax.axhline(above - 0.5, color=FAINT, linewidth=0.6, linestyle=(0, (4, 3)))
-        ax.set_yticks(range(len(rows)), [layout.labels[row] for row in rows])
+    columns = math.ceil(len(places) / lines)
+    side = (room - BETWEEN * (columns - 1)) / columns
+    titles = fitted((place.title(layout) for place in places), side + BETWEEN / 2)
+    foot = Foot(width, remarks, legend)
+    titled = 0.08 + LINE * most_lines(titles)
+    high = 0.08 + (0.02 + 0.11 * most_lines(labels)) * len(rows)
+    named = fitted(xlabels, side + BETWEEN)
+    ticks, worded = 0.2, LINE * most_lines(named)
+    ends = [  # of a column, or of a metric in it
+        k + columns >= len(places) or places[k + columns].metric != place.metric
+        for k, place in enumerate(places)
+    ]
+    gap = titled + ticks + worded * any(ends[: len(places) - columns])
+    height = lines * (high + gap) + worded + 0.06 + foot.height
+    figure = Figure(figsize=(width, height))
+    drawn = []
+    for k in range(len(places)):
+        line, column = divmod(k, columns)
+        x, y = left + column * (side + BETWEEN), height - titled - line * (high + gap) - high
+        ax = figure.add_axes((x / width, y / height, side / width, high / height))
+        ax.set_title(titles[k], pad=3)
+        ax.set_yticks(range(len(rows)), labels if column == 0 else [""] * len(rows))
         ax.set_ylim(len(rows) - 0.5, -0.5)
         ax.tick_params(axis="y", length=0)
-        ax.grid(axis="x")
-    for column in range(columns):
-        lowest = axes[(len(places) - 1 - column) // columns, column]
-        lowest.set_xlabel(xlabel)
-        lowest.tick_params(labelbottom=True)
-    left = 0.15 + max(text_width(layout.labels[row]) for row in rows)
-    figure.subplots_adjust(left=left / PAGE, right=0.98, wspace=0.1, hspace=gap / panel_height)
-    figure.subplots_adjust(top=1 - (0.25 + titled) / height, bottom=foot / height)
-    figure.legend(
-        handles=legend,
-        loc="lower center",
-        ncols=4,
-        bbox_to_anchor=(0.5, (LINE * len(text) + 0.08) / height),
-    )
-    write_below(figure, text)
+        ax.xaxis.set_major_locator(MaxNLocator(5 if side > 1.2 else 4, steps=[1, 2, 2.5, 5, 10]))
+        ax.xaxis.set_minor_locator(AutoMinorLocator(2))
+        ax.grid(axis="x", which="both")
+        if ends[k]:
+            ax.set_xlabel(named[k], labelpad=1)
+        _part(ax, layout, rows)
+        drawn.append(ax)
+    foot.write(figure)
     return figure, drawn
 
 
-def _title(panel: Panel, target: str, several: bool) -> str:
-    """What a diagram is called, in lines."""
-    name = "average" if target == AVERAGE else f"target {plain(target)}"
-    text = f"{panel.title}, {name}" if several else name[0].upper() + name[1:]
-    return textwrap.fill(text, TITLE)
+def _part(ax: Axes, layout: Layout, rows: Sequence[str]) -> None:
+    """Lines between the groups of rows."""
+    groups = [len(set(group) & set(rows)) for group in layout.groups]
+    for above in list(accumulate(filter(None, groups)))[:-1]:
+        ax.axhline(above - 0.5, color=FAINT, linewidth=0.6, linestyle=(0, (4, 3)))

@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from scipy import stats
 
-from tsdg.results.captions import legend, notes
-from tsdg.results.figures.facets import facets
-from tsdg.results.figures.style import BASELINE, FAINT, OURS, save, style, unparsed
+from tsdg.results.captions import notes, simulated
+from tsdg.results.figures.facets import Facet, facets, shown
+from tsdg.results.figures.style import BASELINE, FAINT, OURS, PAGE, save, stamp, style, unparsed
 from tsdg.results.selected import shown_runs
 from tsdg.study.layout import AVERAGE, Layout
 
@@ -64,38 +64,57 @@ def draw(
     name: str,
     *,
     baseline: str,
+    width: float = PAGE,
+    averages: bool = False,
 ) -> list[Path]:
     """Draw `paired_differences`: every seed a faint dot, the mean with its 95% interval.
 
     The axis shows every seed; an interval that reaches beyond it ends in an arrow.
+
+    Parameters
+    ----------
+    averages : bool
+        Whether targets have no diagram of their own.
     """
     layout = unparsed(layout)
     table = paired_differences(selected, layout, baseline)
     others = [row for row in layout.rows if row != baseline]
+    places = [
+        Facet(panel, target, "accuracy")
+        for panel in layout.panels
+        for target in shown(panel, averages=averages)
+    ]
+    drawn = table[table["target"].isin([place.target for place in places])]
+    counts = drawn.groupby(["dataset", "variant", "target"])["seed"].count()
     label = layout.labels[baseline]
-    counts = table.groupby(["dataset", "variant", "target"])["seed"].count()
     remarks = [f"Difference to {label} of the same seed and target, in percentage points of accuracy."]
     if (counts > 1).any():
         remarks.append("An interval that ends in an arrow goes on.")
     if (counts < 2).any():
         remarks.append("One seed alone has no interval.")
     with style():
-        figure, places = facets(
+        figure, axes = facets(
             layout,
             others,
-            xlabel=f"points above {label}",
+            places,
+            width=width,
+            xlabels=[f"points above {label}"] * len(places),
             legend=_legend(layout),
-            remarks=[*remarks, *legend(layout), *notes(selected, layout)],
+            remarks=[*remarks, *notes(selected, layout)],
         )
-        if len(table):
-            drawn = table["difference"]
-            margin = 0.06 * max(drawn.max() - drawn.min(), 1)
-            low, high = min(drawn.min(), 0) - margin, max(drawn.max(), 0) + margin
-            places[0][2].set_xlim(low, high)
-        for panel, target, ax in places:
-            here = (table["dataset"] == panel.dataset) & (table["target"] == target)
+        ends = _range(drawn["difference"])
+        for place, ax in zip(places, axes, strict=True):
+            here = (table["dataset"] == place.panel.dataset) & (table["target"] == place.target)
+            ax.set_xlim(*ends)
             _differences(ax, table[here], others, layout)
-        return save(figure, out_folder, name)
+        return save(figure, out_folder, name, stamp=stamp(simulated(selected, layout), layout))
+
+
+def _range(differences: pd.Series) -> tuple[float, float]:
+    """From the lowest to the highest with a margin, zero and a point to either side in it."""
+    low, high = min([*differences, -1.0]), max([*differences, 1.0])
+    margin = 0.06 * (high - low)
+    return low - margin, high + margin
 
 
 def _differences(ax: Axes, table: pd.DataFrame, rows: list[str], layout: Layout) -> None:
@@ -106,7 +125,7 @@ def _differences(ax: Axes, table: pd.DataFrame, rows: list[str], layout: Layout)
         values = table.loc[table["variant"] == variant, "difference"].to_numpy()
         if not len(values):
             place = ax.get_yaxis_transform()
-            ax.text(0.02, y, "missing", transform=place, color=FAINT, va="center", style="italic", fontsize=6)
+            ax.text(0.02, y, "missing", transform=place, color=FAINT, va="center", style="italic")
             continue
         ax.plot(values, [y + 0.24] * len(values), "o", color=color, markersize=2.6, alpha=0.35, mew=0)
         low, high = interval(values)
@@ -127,4 +146,4 @@ def _legend(layout: Layout) -> list[Line2D]:
         Line2D([], [], color=FAINT, label="one seed", linestyle="", marker="o", markersize=2.6),
         line(BASELINE, "mean and its 95% interval"),
     ]
-    return [*handles, line(OURS, "the same, ours")] if layout.ours else handles
+    return [*handles, line(OURS, "ours")] if layout.ours else handles

@@ -1,23 +1,21 @@
 """Which domains a learned similarity finds related: how often each is the nearest neighbour of another."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
-import matplotlib as mpl
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from tsdg.results.captions import legend, notes
-from tsdg.results.figures.style import LINE, PAGE, save, style, unparsed, wrapped, write_below
+from tsdg.results.captions import legend, notes, simulated
+from tsdg.results.figures.foot import Foot
+from tsdg.results.figures.heat import Maps, below_names, colors, name_cells, number_cells
+from tsdg.results.figures.style import PAGE, QUIET, plain, save, stamp, style, text_width, unparsed, within
 from tsdg.results.reading import read_records
 from tsdg.results.selected import shown_runs
 from tsdg.study.layout import Layout, joined
-
-COLORS = "Blues"  # one hue: the same to the colour-blind
 
 
 def neighbour_fractions(neighbours: Iterable[Mapping[str, str]], domains: Sequence[str]) -> pd.DataFrame:
@@ -55,6 +53,7 @@ def draw(
     *,
     variant: str,
     clusters: Mapping[str, Mapping[str, str]],
+    width: float = PAGE,
 ) -> list[Path]:
     """Draw `neighbour_fractions` at the end of training, a heat map a data set.
 
@@ -71,55 +70,55 @@ def draw(
         ends = [r.neighbours[-1].of for _, r, _ in read_records(own, runs) if r.neighbours]
         domains = list(clusters[panel.dataset])
         parts.append((panel, neighbour_fractions(ends, domains), len(ends)))
-    text = wrapped(
+    foot = Foot(
+        width,
         [
             f"{layout.labels[variant]}: at the last update of the similarity in each run.",
             *legend(layout),
             *notes(selected, layout),
-        ]
+        ],
     )
-    bar, left, gap, top = 0.75, 0.62, 0.75, 0.62  # inches
-    side = min(2.9, (PAGE - left - bar - gap * (len(parts) - 1)) / len(parts))
-    foot = LINE * len(text) + 0.55
-    height = top + side + foot
+    names = {panel.dataset: [plain(domain) for domain in fractions] for panel, fractions, _ in parts}
+    every = [name for own in names.values() for name in own]
+    maps = Maps(
+        len(parts),
+        max(map(len, names.values())),
+        width,
+        left=0.3 + max(map(text_width, every)),
+        head=0.46,
+        below=below_names(every),
+        foot=foot.height,
+    )
     with style():
-        figure = Figure(figsize=(PAGE, height))
-        start = (PAGE - bar - left - len(parts) * side - gap * (len(parts) - 1)) / 2 + left
-        colors = mpl.colormaps[COLORS].with_extremes(bad="#E3E3E3")
+        figure = Figure(figsize=(width, maps.height))
         for k, (panel, fractions, n) in enumerate(parts):
-            x = start + k * (side + gap)
-            ax = figure.add_axes((x / PAGE, foot / height, side / PAGE, side / height))
-            image = ax.imshow(fractions, vmin=0, vmax=1, cmap=colors)
-            ax.set_title(f"{panel.title}, {n} run{'' if n == 1 else 's'}", pad=18)
-            _label(ax, fractions, clusters[panel.dataset])
-        x += side + 0.15
-        scale = figure.add_axes((x / PAGE, foot / height, 0.1 / PAGE, side / height))
-        figure.colorbar(
-            image, cax=scale, label="% of runs", format=PercentFormatter(1, symbol="")
-        ).outline.set_linewidth(0.4)
-        write_below(figure, text)
-        return save(figure, out_folder, name)
+            ax = maps.axes(figure, *maps.place(k), maps.side, maps.side)
+            image = ax.imshow(fractions, vmin=0, vmax=1, cmap=colors())
+            ax.set_title(f"{panel.title}, {n} run{'' if n == 1 else 's'}", pad=16)
+            off_diagonal = fractions.where(fractions > 0).mask(
+                [[i == j for j in fractions] for i in fractions.index]
+            )
+            number_cells(ax, off_diagonal, maps.side)
+            name_cells(ax, names[panel.dataset], maps.side)
+            ax.set(xlabel="nearest neighbour j", ylabel="domain i")
+            _part(ax, fractions, clusters[panel.dataset], maps.side)
+        key = figure.colorbar(
+            image, cax=maps.key(figure), label="% of runs", format=PercentFormatter(1, symbol="")
+        )
+        key.outline.set_linewidth(0.4)
+        foot.write(figure)
+        return save(figure, out_folder, name, stamp=stamp(simulated(selected, layout), layout))
 
 
-def _label(ax: Axes, fractions: pd.DataFrame, clusters: Mapping[str, str]) -> None:
+def _part(ax: Axes, fractions: pd.DataFrame, clusters: Mapping[str, str], side: float) -> None:
+    """Lines between the clusters of domains, and what each is, as far as its room goes."""
     domains = list(fractions.columns)
-    size = 6 if len(domains) <= 8 else 5
-    for i, row in enumerate(fractions.to_numpy()):
-        for j, value in enumerate(row):
-            if i != j and not math.isnan(value) and value > 0:
-                color = "white" if value > 0.6 else "black"
-                ax.text(j, i, f"{100 * value:.0f}", ha="center", va="center", fontsize=size, color=color)
-    ax.set_xticks(range(len(domains)), domains)
-    ax.set_yticks(range(len(domains)), domains)
-    ax.tick_params(length=0)
-    ax.set_xlabel("nearest neighbour j")
-    ax.set_ylabel("domain i")
-    ax.spines[:].set_visible(False)
     start = 0
     for cluster, members in groupby(domains, key=clusters.__getitem__):
         end = start + len(list(members))
-        place = ((start + end - 1) / 2, -0.75)
-        ax.text(*place, cluster, ha="center", va="bottom", color="#444444", fontsize=6, parse_math=False)
+        place = ((start + end - 1) / 2, -0.62)
+        words = within(cluster, (end - start) * side / len(domains))
+        ax.text(*place, words, ha="center", va="bottom", color=QUIET, parse_math=False)
         if start:
             ax.axhline(start - 0.5, color="#333333", linewidth=0.8)
             ax.axvline(start - 0.5, color="#333333", linewidth=0.8)

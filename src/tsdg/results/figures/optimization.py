@@ -1,6 +1,7 @@
 """How training goes: the parts of the loss, the loss by number of clusters, and the time of an iteration."""
 
 from collections.abc import Iterable, Mapping
+from itertools import cycle
 from pathlib import Path
 
 import pandas as pd
@@ -9,13 +10,28 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from tsdg.errors import InputError
-from tsdg.results.captions import legend, notes
-from tsdg.results.figures.style import FAINT, LINE, PAGE, SERIES, save, style, unparsed, wrapped, write_below
+from tsdg.results.captions import legend, notes, simulated
+from tsdg.results.figures.foot import Foot
+from tsdg.results.figures.style import (
+    DASHES,
+    FAINT,
+    LINE,
+    PAGE,
+    SERIES,
+    fitted,
+    lines_of,
+    most_lines,
+    save,
+    stamp,
+    style,
+    unparsed,
+)
 from tsdg.results.reading import read_records
 from tsdg.results.selected import shown_runs
 from tsdg.runs.record import Record
 from tsdg.study.layout import Layout, joined
 
+LEGEND = 0.5  # of the width of a diagram, that words of its legend take
 FEW = 8  # points of a line, below which each is marked
 PARTS = {"loss": "total", "cross_entropy": "cross-entropy", "consistency": "consistency"}
 
@@ -54,6 +70,7 @@ def draw(
     name: str,
     *,
     variant: str,
+    width: float = PAGE,
 ) -> list[Path]:
     """Draw three panels, of variants that differ in their number of clusters.
 
@@ -75,46 +92,56 @@ def draw(
         by_variant[row.variant].append(record)
     times = iteration_times(record for own in by_variant.values() for record in own)
     devices = ", ".join(dict.fromkeys(times["device"])) or "no run"
-    text = wrapped(
+    foot = Foot(
+        width,
         [
             "Losses: mean over seeds, and over the iterations since the point before.",
             f"Time of an iteration on {devices}: a dot a seed, mean and standard deviation.",
             *legend(layout),
             *notes(selected, layout),
-        ]
+        ],
     )
-    foot = LINE * len(text) + 0.5
-    height = 2.0 + foot
+    abreast = 3 if width >= PAGE else 1
+    left, between, side_margin = 0.45, 0.5, 0.1
+    side = (width - left - side_margin - between * (abreast - 1)) / abreast
+    titles = fitted([f"Parts of the loss, {layout.labels[variant]}", "Loss", "Time of an iteration"], side)
+    head, high, below = 0.1 + LINE * most_lines(titles), 1.7, 0.36
+    lines = 3 // abreast
+    height = lines * (head + high + below) + foot.height
     with style():
-        figure = Figure(figsize=(PAGE, height))
-        parts, loss, time = figure.subplots(1, 3)
-        _parts(parts, by_variant[variant], layout.labels[variant])
+        figure = Figure(figsize=(width, height))
+        axes = []
+        for k, title in enumerate(titles):
+            x = left + k % abreast * (side + between)
+            y = height - (k // abreast + 1) * (head + high + below) + below
+            ax = figure.add_axes((x / width, y / height, side / width, high / height))
+            ax.set_title(title, pad=3)
+            axes.append(ax)
+        parts, loss, time = axes
+        _parts(parts, by_variant[variant])
         _losses(loss, by_variant, layout)
         _times(time, times)
-        figure.subplots_adjust(left=0.065, right=0.985, wspace=0.3)
-        figure.subplots_adjust(top=1 - 0.28 / height, bottom=foot / height)
-        write_below(figure, text)
-        return save(figure, out_folder, name)
+        foot.write(figure)
+        return save(figure, out_folder, name, stamp=stamp(simulated(selected, layout), layout))
 
 
-def _parts(ax: Axes, records: list, label: str) -> None:
+def _parts(ax: Axes, records: list) -> None:
     means = mean_losses(records)
     drawn = means[[part for part in PARTS if part in means]]
-    for color, part in zip(SERIES, drawn, strict=False):
-        ax.plot(drawn.index, drawn[part], color=color, linewidth=1.1, label=PARTS[part])
-    ax.set_title(f"Parts of the loss, {label}")
+    for color, dashes, part in zip(SERIES, DASHES, drawn, strict=False):
+        ax.plot(drawn.index, drawn[part], color=color, linestyle=dashes, linewidth=1.1, label=PARTS[part])
     _over_iterations(ax, drawn)
 
 
 def _losses(ax: Axes, by_variant: Mapping[str, list], layout: Layout) -> None:
     losses = {}
-    for color, (variant, records) in zip(SERIES, by_variant.items(), strict=False):
+    looks = zip(cycle(SERIES), cycle(DASHES), strict=False)
+    for (color, dashes), (variant, records) in zip(looks, by_variant.items(), strict=False):
         for record in records if len(records) > 1 else []:
             ax.plot(*(record.losses[key] for key in ("iteration", "loss")), color=color, lw=0.4, alpha=0.4)
         if records:
             losses[variant] = mean_losses(records)["loss"]
-            ax.plot(losses[variant], color=color, lw=1.1, label=layout.labels[variant])
-    ax.set_title("Loss")
+            ax.plot(losses[variant], color=color, linestyle=dashes, lw=1.1, label=layout.labels[variant])
     _over_iterations(ax, pd.DataFrame(losses))
 
 
@@ -138,12 +165,15 @@ def _over_iterations(ax: Axes, drawn: pd.DataFrame) -> None:
     else:
         low, high = ax.get_ylim()
         ax.set_ylim(low, high + 0.45 * (high - low))
-    ax.legend(handlelength=1.2, fontsize=6, loc="upper right", borderaxespad=0)
+    room = LEGEND * ax.get_window_extent().width / ax.figure.dpi  # inches
+    for line in ax.lines:
+        if not (label := str(line.get_label())).startswith("_"):
+            line.set_label("\n".join(lines_of(label, room)))
+    ax.legend(handlelength=2.6, loc="upper right", borderaxespad=0)
     return None
 
 
 def _times(ax: Axes, times: pd.DataFrame) -> None:
-    ax.set_title("Time of an iteration")
     ax.set_xlabel("clusters")
     ax.set_ylabel("milliseconds")
     if times.empty:
@@ -170,4 +200,4 @@ def _times(ax: Axes, times: pd.DataFrame) -> None:
 
 
 def _missing(ax: Axes) -> None:
-    ax.text(0.5, 0.5, "missing", transform=ax.transAxes, ha="center", color=FAINT, style="italic", fontsize=6)
+    ax.text(0.5, 0.5, "missing", transform=ax.transAxes, ha="center", color=FAINT, style="italic")

@@ -10,21 +10,25 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from tsdg.results.captions import legend, notes
+from tsdg.results.captions import notes, simulated
 from tsdg.results.figures.squares import squares
 from tsdg.results.figures.style import (
     BASELINE,
     FAINT,
     OURS,
+    PAGE,
     save,
+    stamp,
     style,
     unparsed,
-    wrapped,
 )
 from tsdg.results.reading import read_records
 from tsdg.results.selected import shown_runs
 from tsdg.runs.record import Bins, TargetScores
 from tsdg.study.layout import Layout, joined
+
+FEWEST = 10  # windows of a bin, below which its accuracy says nothing
+SHARES = "#E3E3E3"
 
 
 def pooled_bins(bins: Iterable[Bins]) -> pd.DataFrame:
@@ -57,67 +61,75 @@ def draw(
     name: str,
     *,
     rows: Sequence[str],
+    width: float = PAGE,
 ) -> list[Path]:
     """Draw a reliability diagram of each of some variants on each target, the seeds' samples pooled.
 
-    The ECE printed is that of the table, the mean over seeds of each seed's own.
+    The ECE above each is that of the table, the mean over seeds of each seed's own. Bins of fewer than
+    `FEWEST` windows are not drawn, and counted beneath; the ECE has them.
     """
     layout = unparsed(joined([layout], rows=rows, metrics=["ece"]))
-    shown = shown_runs(selected, layout)
-    found: dict[tuple, list] = {}
-    for row, _, chosen in read_records(shown, runs):
+    found: dict[tuple, list[TargetScores]] = {}
+    for row, _, chosen in read_records(shown_runs(selected, layout), runs):
         if chosen.target.reliability is not None:
             found.setdefault((row.dataset, row.target, row.variant), []).append(chosen.target)
-    text = wrapped(
-        [
-            "Across: confidence; up: accuracy; a dot is a bin of all seeds' windows, the larger the more.",
-            "The number is the ECE in %, the mean over seeds as in the table.",
-            *legend(layout),
-            *notes(selected, layout),
-        ]
-    )
+    bins = {place: pooled_bins(t.reliability for t in own if t.reliability) for place, own in found.items()}
+    filled = [count for table in bins.values() for count in table["count"] if count]
+    thin = sum(count < FEWEST for count in filled)
+    remarks = [
+        "Windows of all seeds together; the ECE in % is the mean over seeds, as in the table.",
+        *[f"Bins of fewer than {FEWEST} windows are not drawn: {thin} of {len(filled)}."] * bool(thin),
+        *notes(selected, layout),
+    ]
     with style():
-        figure, cells = squares(layout, text, legend=_legend(layout))
+        figure, cells = squares(layout, remarks, width=width, legend=_legend(layout))
         for cell in cells:
+            at = (cell.panel.dataset, cell.target, cell.variant)
             color = OURS if cell.variant in layout.ours else BASELINE
-            _diagram(cell.ax, found.get((cell.panel.dataset, cell.target, cell.variant), []), color)
-        for cell in cells:
-            cell.ax.tick_params(labelleft=cell.first, labelbottom=cell.last)
-        return save(figure, out_folder, name)
+            _diagram(cell.ax, bins.get(at), found.get(at, []), color)
+            if cell.first:
+                cell.ax.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
+                cell.ax.set_ylabel(f"{cell.label}\naccuracy", labelpad=1, linespacing=1.1)
+            if cell.last:
+                cell.ax.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
+                cell.ax.set_xlabel("confidence", labelpad=1)
+        return save(figure, out_folder, name, stamp=stamp(simulated(selected, layout), layout))
 
 
-def _diagram(ax: Axes, targets: Sequence[TargetScores], color: str) -> None:
+def _diagram(ax: Axes, table: pd.DataFrame | None, targets: Sequence[TargetScores], color: str) -> None:
     ax.set(xlim=(0, 1), ylim=(0, 1))
-    ax.set_xticks([0, 0.5, 1], ["", "0.5", ""])
-    ax.set_yticks([0, 0.5, 1], ["", "0.5", ""])
-    ax.tick_params(length=2, pad=2, labelbottom=False, labelleft=False)
+    ax.set_xticks([0, 0.5, 1], ["", "", ""])
+    ax.set_yticks([0, 0.5, 1], ["", "", ""])
+    ax.tick_params(length=2, pad=2)
     ax.spines[:].set_visible(True)
-    if not targets:
-        ax.text(0.5, 0.5, "missing", ha="center", va="center", color=FAINT, style="italic", fontsize=6)
+    if table is None:
+        ax.text(0.5, 0.5, "missing", ha="center", va="center", color=FAINT, style="italic")
         return
-    table = pooled_bins(target.reliability for target in targets if target.reliability)
     edges = np.linspace(0, 1, len(table) + 1)
-    ax.bar(
-        edges[:-1], table["count"] / table["count"].sum(), width=np.diff(edges), align="edge", color="#E3E3E3"
-    )
+    width = edges[1]
+    ax.bar(edges[:-1], table["count"] / table["count"].sum(), width, align="edge", color=SHARES)
     ax.plot([0, 1], [0, 1], color=FAINT, linewidth=0.6, linestyle=(0, (4, 3)))
-    filled = table[table["count"] > 0]
-    ax.plot(filled["confidence"], filled["accuracy"], color=color, linewidth=0.6, alpha=0.5)
-    area = 1 + 30 * filled["count"] / table["count"].sum()
-    ax.scatter(filled["confidence"], filled["accuracy"], s=area, color=color, linewidth=0, zorder=3)
+    thick = table[table["count"] >= FEWEST]
+    sure, right = thick["confidence"], thick["accuracy"]
+    ax.bar(sure, right - sure, 0.5 * width, bottom=sure, color=color, alpha=0.3, linewidth=0)
+    ax.plot(sure, right, color=color, linewidth=0.6, marker="o", markersize=2.2, clip_on=False, zorder=3)
     ece = math.fsum(target.ece for target in targets) / len(targets)
-    ax.text(0.05, 0.94, f"{100 * ece:.1f}", ha="left", va="top", fontsize=6.5)
+    ax.set_title(f"ECE {100 * ece:.1f}", pad=2)
 
 
 def _legend(layout: Layout) -> list[Line2D | Patch]:
-    ours = bool(layout.ours)
-    handles: list[Line2D | Patch] = []
+    def dots(color: str, label: str) -> Line2D:
+        return Line2D([], [], color=color, marker="o", ms=2.2, lw=0.6, label=label)
+
+    what = "accuracy in a bin of confidence"
+    handles: list[Line2D] = []
     if len(layout.ours) < len(layout.rows):
-        handles.append(
-            Line2D([], [], color=BASELINE, marker="o", ms=2, lw=0.9, label="accuracy of a confidence bin")
-        )
-    if ours:
-        label = "the same, ours" if handles else "accuracy of a confidence bin"
-        handles.append(Line2D([], [], color=OURS, marker="o", ms=2, lw=0.9, label=label))
-    diagonal = Line2D([], [], color=FAINT, lw=0.6, linestyle=(0, (4, 3)), label="as sure as right")
-    return [*handles, diagonal, Patch(color="#E3E3E3", label="share of the windows")]
+        handles.append(dots(BASELINE, what))
+    if layout.ours:
+        handles.append(dots(OURS, "ours" if handles else what))
+    return [
+        *handles,
+        Patch(color=handles[0].get_color(), alpha=0.3, linewidth=0, label="gap to confidence"),
+        Line2D([], [], color=FAINT, lw=0.6, linestyle=(0, (4, 3)), label="as sure as right"),
+        Patch(color=SHARES, label="share of the windows"),
+    ]

@@ -1,6 +1,6 @@
-"""A page of square diagrams, one a target and variant: targets across, variants down."""
+"""A page of small square diagrams: a line of them a variant, a column a target."""
 
-import textwrap
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -8,14 +8,19 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tsdg.results.figures.style import LINE, PAGE, plain, write_below
+from tsdg.results.figures.facets import Facet
+from tsdg.results.figures.foot import Foot
+from tsdg.results.figures.style import LINE, PAGE, fitted, most_lines
 from tsdg.study.layout import Layout, Panel
 
-COLUMNS = 8
+NARROWEST, WIDEST, GAP = 0.68, 1.3, 0.15  # a diagram, and between two, inches
 
 
-class Square(NamedTuple):
-    """A diagram, and whether it is the first of its line and the last of its column."""
+class Cell(NamedTuple):
+    """A diagram: its place, its axes, whether it is the first of its line, and the last of its column.
+
+    `label` is its variant, in lines as long as the diagram is high.
+    """
 
     panel: Panel
     target: str
@@ -23,48 +28,52 @@ class Square(NamedTuple):
     ax: Axes
     first: bool
     last: bool
+    label: str
 
 
 def squares(
-    layout: Layout, text: Sequence[str], *, legend: Sequence[Artist], left: float = 0.62, below: float = 0.5
-) -> tuple[Figure, list[Square]]:
-    """Lay out the page: titles, row labels, legend, and lines of text at the foot.
+    layout: Layout,
+    remarks: Sequence[str],
+    *,
+    width: float = PAGE,
+    legend: Sequence[Artist],
+    left: float = 0.62,
+    below: float = 0.36,
+) -> tuple[Figure, list[Cell]]:
+    """Lay out the page: what each target is above its column, legend and remarks at the foot.
 
     Parameters
     ----------
     layout : Layout
-        Its labels and titles are plain, see `tsdg.results.figures.style.plain`.
-    text, legend : sequence
+        Its rows from above, its targets from the left.
+    remarks : sequence of str
+        Sentences.
+    width : float
+        Of the page.
+    legend : sequence of Artist
     left, below : float
-        Room for labels, inches.
+        Room for the words of the first of a line and of the last of a column; all in inches.
     """
-    places = layout.places
-    blocks = [places[k : k + COLUMNS] for k in range(0, len(places), COLUMNS)]
-    columns = max(map(len, blocks))
-    gap, between, top = 0.06, 0.34 + max(0.0, below - 0.5), 0.25  # inches
-    side = min(1.3, (PAGE - left - 0.1 - gap * (columns - 1)) / columns)
-    block = len(layout.rows) * (side + gap) + between
-    foot = LINE * len(text) + below
-    height = top + len(blocks) * block - between + foot
-    several = len(layout.panels) > 1
-    figure = Figure(figsize=(PAGE, height))
-    found = []
-    for b, members in enumerate(blocks):
-        for k, (panel, target) in enumerate(members):
-            for r, variant in enumerate(layout.rows):
-                x, y = left + k * (side + gap), height - top - b * block - r * (side + gap) - side
-                ax = figure.add_axes((x / PAGE, y / height, side / PAGE, side / height))
-                if r == 0:
-                    title = f"{panel.title} {target}" if several else target
-                    ax.set_title(textwrap.fill(plain(title), 24), pad=3)
-                if k == 0:
-                    ax.set_ylabel(textwrap.fill(layout.labels[variant], 14), labelpad=1)
-                found.append(Square(panel, target, variant, ax, k == 0, r == len(layout.rows) - 1))
-    figure.legend(
-        handles=list(legend),
-        loc="lower center",
-        ncols=4,
-        bbox_to_anchor=(0.5, (LINE * len(text) + 0.1) / height),
-    )
-    write_below(figure, text)
-    return figure, found
+    foot = Foot(width, remarks, legend)
+    places = [Facet(panel, target, panel.leading) for panel, target in layout.places]
+    columns = max(1, min(len(places), int((width - left - 0.1 + GAP) / (NARROWEST + GAP))))
+    columns = math.ceil(len(places) / math.ceil(len(places) / columns))
+    side = min(WIDEST, (width - left - 0.1 - GAP * (columns - 1)) / columns)
+    titles = fitted((place.title(layout) for place in places), side + 0.8 * GAP)
+    labels = fitted((layout.labels[row] for row in layout.rows), side + LINE)
+    titled, above = LINE * most_lines(titles), LINE + 0.05
+    block = titled + 0.08 + len(layout.rows) * (side + above) + below
+    height = math.ceil(len(places) / columns) * block + foot.height
+    figure, cells = Figure(figsize=(width, height)), []
+    for k, place in enumerate(places):
+        line, column = divmod(k, columns)
+        x, top = left + column * (side + GAP), height - line * block - titled - 0.08
+        middle = (x + side / 2) / width
+        figure.text(middle, top / height, titles[k], ha="center", va="bottom", linespacing=1.1)
+        for r, variant in enumerate(layout.rows):
+            y = top - (r + 1) * (side + above)
+            ax = figure.add_axes((x / width, y / height, side / width, side / height))
+            last = r == len(layout.rows) - 1
+            cells.append(Cell(place.panel, place.target, variant, ax, column == 0, last, labels[r]))
+    foot.write(figure)
+    return figure, cells

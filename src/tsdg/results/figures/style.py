@@ -1,34 +1,47 @@
-"""The one look of all figures, and what must be said beneath them."""
+"""The one look of all figures, and how wide a text is in it."""
 
-import re
-import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
+from matplotlib.transforms import Bbox
 
 from tsdg.files import atomic
 from tsdg.study.layout import Layout
 
-COLUMN, PAGE = 3.45, 7.16  # widths of a column and of a page of a two-column paper, inches
+WIDTHS = {"column": 3.45, "page": 7.16}  # of a two-column paper, inches
+COLUMN, PAGE = WIDTHS.values()
 BASELINE, OURS, PAPER, FAINT = "#0072B2", "#D55E00", "#333333", "#999999"  # Okabe and Ito's, and greys
+QUIET = "#555555"  # words beside what is drawn
 SERIES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#333333")  # Okabe and Ito's
-LINE = 0.1  # height of a line of remarks, inches
+DASHES = (
+    "-",
+    (0, (4, 1.5)),
+    (0, (1, 1)),
+    (0, (5, 1.5, 1, 1.5)),
+    (0, (2.5, 1)),
+    (0, (7, 2)),
+    (0, (3, 1, 1, 1, 1, 1)),
+)
+FONT, SIZE = "DejaVu Sans", 7  # points, as printed; nothing is smaller
+LINE = 0.118  # height of a line of text, inches
+STAMP = 0.17  # height of what is said above a figure, inches
 
 
 def style() -> AbstractContextManager:
     """The one look: sans serif at 7 points, readable at printed size; fonts embedded as text."""
     return mpl.rc_context(
         {
-            "font.family": "DejaVu Sans",
-            "font.size": 7,
-            "axes.titlesize": 8,
-            "axes.labelsize": 7,
+            "font.family": FONT,
+            "font.size": SIZE,
+            "axes.titlesize": SIZE,
+            "axes.labelsize": SIZE,
             "axes.linewidth": 0.6,
             "axes.spines.top": False,
             "axes.spines.right": False,
@@ -39,21 +52,38 @@ def style() -> AbstractContextManager:
             "ytick.major.width": 0.6,
             "xtick.minor.width": 0.4,
             "ytick.minor.width": 0.4,
+            "xtick.major.pad": 2.5,
+            "ytick.major.pad": 2.5,
             "legend.frameon": False,
+            "legend.fontsize": SIZE,
             "pdf.fonttype": 42,
         }
     )
 
 
-def save(figure: Figure, out_folder: str | Path, name: str) -> list[Path]:
-    """Write ``{name}.pdf`` and ``{name}.png`` without a date: an equal figure is equal bytes."""
+def save(figure: Figure, out_folder: str | Path, name: str, *, stamp: str = "") -> list[Path]:
+    """Write ``{name}.pdf`` and ``{name}.png`` without a date: an equal figure is equal bytes.
+
+    What is stamped stands above the figure, which is taller by its line.
+    """
     folder = Path(out_folder)
     paths = [folder / f"{name}.pdf", folder / f"{name}.png"]
+    width, height = figure.get_size_inches()
+    if stamp:
+        figure.text(0.5, 1 + 0.04 / height, stamp, ha="center", color=OURS, weight="bold")
+    whole = Bbox([[0, 0], [width, height + STAMP * bool(stamp)]])
     with atomic(paths[0]) as temporary:
-        figure.savefig(temporary, format="pdf", metadata={"CreationDate": None})
+        figure.savefig(temporary, format="pdf", metadata={"CreationDate": None}, bbox_inches=whole)
     with atomic(paths[1]) as temporary:
-        figure.savefig(temporary, format="png", dpi=300)
+        figure.savefig(temporary, format="png", dpi=300, bbox_inches=whole)
     return paths
+
+
+def stamp(simulated: Sequence[str], layout: Layout) -> str:
+    """What stands above a figure that shows runs on simulated recordings of some data sets."""
+    whole = len(simulated) == len(layout.panels)
+    of = "" if whole else f" ({', '.join(layout.titles[dataset] for dataset in simulated)})"
+    return f"Simulated recordings{of}: no result" if simulated else ""
 
 
 def plain(text: str) -> str:
@@ -66,23 +96,52 @@ def unparsed(layout: Layout) -> Layout:
     return replace(
         layout,
         labels={row: plain(label) for row, label in layout.labels.items()},
-        panels=tuple(replace(panel, title=plain(panel.title)) for panel in layout.panels),
+        panels=tuple(
+            replace(panel, title=plain(panel.title), legend=tuple(map(plain, panel.legend)))
+            for panel in layout.panels
+        ),
     )
 
 
+@lru_cache(maxsize=4096)
 def text_width(text: str) -> float:
-    """Width of a line of text in the size of labels, inches; to be called within `style`."""
-    font = FontProperties(family=mpl.rcParams["font.family"], size=mpl.rcParams["font.size"])
-    return TextPath((0, 0), text, prop=font).get_extents().width / 72
+    """Width of a line of text, inches."""
+    font = FontProperties(family=FONT, size=SIZE)
+    return TextPath((0, 0), text, prop=font).get_extents().width / 72 if text.strip() else 0.0
 
 
-def wrapped(sentences: Sequence[str]) -> list[str]:
-    """Remarks as lines of a page's width; `LINE` inches each."""
-    return textwrap.wrap(" ".join(sentences), 160)
+SPACE = 3.2 / 72  # between words, inches
 
 
-def write_below(figure: Figure, lines: Sequence[str]) -> None:
-    """Write remarks at the foot of a figure as wide as a page."""
-    height = figure.get_size_inches()[1]
-    text = re.sub(r"(?<!\\)\$", r"\$", "\n".join(lines))  # titles and labels are `plain` already
-    figure.text(0.015, 0.05 / height, text, fontsize=6, color="#444444", va="bottom")
+def lines_of(text: str, width: float) -> list[str]:
+    """A text in lines of at most a width in inches; a word that is wider has a line of its own."""
+    lines: list[str] = []
+    used = 0.0
+    for word in text.split():
+        more = SPACE + text_width(word)
+        if lines and used + more <= width:
+            lines[-1] += f" {word}"
+            used += more
+        else:
+            lines.append(word)
+            used = more - SPACE
+    return lines
+
+
+def within(text: str, width: float) -> str:
+    """As much of a text as fits into a width in inches."""
+    if text_width(plain(text)) <= width:
+        return text
+    while text and text_width(plain(f"{text}…")) > width:
+        text = text[:-1]
+    return f"{text}…" if text else ""
+
+
+def fitted(names: Iterable[str], width: float) -> list[str]:
+    """Names as they are written beside rows: in as many lines as it takes."""
+    return ["\n".join(lines_of(name, width)) for name in names]
+
+
+def most_lines(texts: Sequence[str]) -> int:
+    """Lines of that of some texts which has most."""
+    return max((text.count("\n") + 1 for text in texts), default=1)

@@ -1,37 +1,27 @@
 """Who can learn from whom: what is learned on one domain alone, tried on every other."""
 
-import math
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import matplotlib as mpl
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.cluster import hierarchy
 
 from tsdg.files import write_text
-from tsdg.results.captions import notes
-from tsdg.results.figures.style import (
-    LINE,
-    PAGE,
-    plain,
-    save,
-    style,
-    text_width,
-    unparsed,
-    wrapped,
-    write_below,
-)
+from tsdg.results.captions import notes, simulated
+from tsdg.results.figures.foot import Foot
+from tsdg.results.figures.heat import Maps, below_names, colors, name_cells, number_cells
+from tsdg.results.figures.style import PAGE, QUIET, plain, save, style, text_width, unparsed, within
+from tsdg.results.figures.style import stamp as said
 from tsdg.results.numbers import over_seeds
 from tsdg.results.reading import read_records
 from tsdg.results.selected import shown_runs
 from tsdg.runs.transfer import Metadata, ordered, shared_fields
 from tsdg.study.layout import Layout, joined
 
-COLORS = "Blues"  # one hue: the same to the colour-blind
 STRIP, TREE = 0.16, 0.45  # heights of the line of a metadata field and of the tree, inches
 EXPLAINED = (
     "Accuracy in %: learned on the domain of the row alone, tried on that of the column; on the diagonal, on "
@@ -79,6 +69,7 @@ def draw(
     *,
     variant: str,
     metadata: Mapping[str, Metadata],
+    width: float = PAGE,
 ) -> list[Path]:
     """Draw the matrix of each data set in hierarchical order, and write `transfers` beside it as csv.
 
@@ -98,65 +89,58 @@ def draw(
     remarks = [f"{layout.labels[variant]}. {EXPLAINED}", *notes(selected, layout)]
     path = Path(out_folder, f"{name}.csv")
     write_text(path, table.assign(variant=variant).to_csv(index=False, lineterminator="\n"))
-    return [*render(parts, remarks, out_folder, name), path]
+    unreal = said(simulated(selected, layout), layout)
+    return [*render(parts, remarks, out_folder, name, width=width, stamp=unreal), path]
 
 
-def render(parts: Sequence[Matrix], remarks: Sequence[str], out_folder: str | Path, name: str) -> list[Path]:
-    """Draw matrices side by side: tree, a line for each metadata field that domains share, heat map."""
-    text = wrapped(remarks)
+def render(
+    parts: Sequence[Matrix],
+    remarks: Sequence[str],
+    out_folder: str | Path,
+    name: str,
+    *,
+    width: float = PAGE,
+    stamp: str = "",
+) -> list[Path]:
+    """Draw matrices: tree, a line for each metadata field that domains share, heat map; their key beside."""
     fields = [shared_fields(list(part.accuracies.index), part.metadata) for part in parts]
+    foot = Foot(width, remarks)
+    every = [plain(domain) for part in parts for domain in part.accuracies]
+    outside = [plain(field) for of_part in fields for field in of_part]
+    longest = max(map(text_width, every))
+    maps = Maps(
+        len(parts),
+        max(len(part.accuracies) for part in parts),
+        width,
+        left=max([0.3 + longest, *(0.12 + text_width(field) for field in outside)]),
+        head=0.3 + TREE + STRIP * max(map(len, fields)),
+        below=below_names(every),
+        foot=foot.height,
+    )
+    side = maps.side
     with style():
-        longest = max(text_width(plain(domain)) for part in parts for domain in part.accuracies)
-    bar, left, gap = 0.75, 0.45 + longest, 0.58 + longest  # inches
-    head = 0.3 + TREE + STRIP * max(map(len, fields))
-    most = max(len(part.accuracies) for part in parts)
-    side = min(max(2.9, 0.21 * most), (PAGE - left - bar - gap * (len(parts) - 1)) / len(parts))
-    foot = LINE * len(text) + 0.5 + max(0.05, longest)
-    height = head + side + foot
-    with style():
-        figure = Figure(figsize=(PAGE, height))
-        start = (PAGE - bar - left - len(parts) * side - gap * (len(parts) - 1)) / 2 + left
-        colors = mpl.colormaps[COLORS].with_extremes(bad="#E3E3E3")
-
-        def axes(x: float, y: float, high: float) -> Axes:
-            return figure.add_axes((x / PAGE, y / height, side / PAGE, high / height))
-
+        figure = Figure(figsize=(width, maps.height))
         for k, (part, names) in enumerate(zip(parts, fields, strict=True)):
-            x, order = start + k * (side + gap), ordered(part.accuracies)
-            ax = axes(x, foot, side)
+            (x, y), order = maps.place(k), ordered(part.accuracies)
+            ax = maps.axes(figure, x, y, side, side)
             values = part.accuracies.loc[order.domains, order.domains]
-            image = ax.imshow(100 * values, vmin=0, vmax=100, cmap=colors, aspect="auto")
-            _label(ax, values)
-            runs = {name: _runs(order.domains, part.metadata, name) for name in names}
-            for j, name_ in enumerate(reversed(names)):
-                _strip(axes(x, foot + side + j * STRIP, STRIP), name_, runs[name_], len(values), side)
+            image = ax.imshow(100 * values, vmin=0, vmax=100, cmap=colors(), aspect="auto")
+            number_cells(ax, values, side)
+            name_cells(ax, [plain(domain) for domain in order.domains], side)
+            ax.set(xlabel="tried on", ylabel="learned on")
+            runs = {field: _runs(order.domains, part.metadata, field) for field in names}
+            for j, field in enumerate(reversed(names)):
+                strip = maps.axes(figure, x, y + side + j * STRIP, side, STRIP)
+                _strip(strip, field, runs[field], len(values), side)
             if runs:
                 _separate(ax, min(runs.values(), key=len))
-            tree = axes(x, foot + side + STRIP * len(names), TREE)
+            tree = maps.axes(figure, x, y + side + STRIP * len(names), side, TREE)
             _tree(tree, order.tree, len(values))
             tree.set_title(part.title, pad=3)
-        scale = figure.add_axes(((x + side + 0.15) / PAGE, foot / height, 0.1 / PAGE, side / height))
-        figure.colorbar(image, cax=scale, label="accuracy (%)").outline.set_linewidth(0.4)
-        write_below(figure, text)
-        return save(figure, out_folder, name)
-
-
-def _label(ax: Axes, values: pd.DataFrame) -> None:
-    domains = [plain(domain) for domain in values.columns]
-    size = 6 if len(domains) <= 10 else 4.5 if len(domains) <= 20 else 3.5
-    for i, row in enumerate(values.to_numpy()):
-        for j, value in enumerate(row):
-            if not math.isnan(value):
-                color = "white" if value > 0.6 else "black"
-                ax.text(j, i, f"{100 * value:.0f}", ha="center", va="center", fontsize=size, color=color)
-    ax.set_xticks(range(len(domains)), domains, fontsize=max(size, 5))
-    ax.set_yticks(range(len(domains)), domains, fontsize=max(size, 5))
-    if max(map(len, domains)) > 3:
-        ax.tick_params(axis="x", labelrotation=90)
-    ax.tick_params(length=0)
-    ax.set_xlabel("tried on")
-    ax.set_ylabel("learned on")
-    ax.spines[:].set_visible(False)
+        key = figure.colorbar(image, cax=maps.key(figure), label="accuracy (%)")
+        key.outline.set_linewidth(0.4)
+        foot.write(figure)
+        return save(figure, out_folder, name, stamp=stamp)
 
 
 def _runs(domains: Sequence[str], metadata: Metadata, field: str) -> list[tuple[Any, int]]:
@@ -170,14 +154,11 @@ def _strip(ax: Axes, field: str, runs: Sequence[tuple[Any, int]], domains: int, 
     ax.set_xlim(0, domains)
     ax.set_ylim(0, 1)
     ax.axis("off")
-    ax.text(-0.1, 0.5, field, ha="right", va="center", fontsize=6, color="#444444", parse_math=False)
+    ax.text(-0.1, 0.5, field, ha="right", va="center", color=QUIET, parse_math=False)
     start = 0
     for value, length in runs:
-        room = max(1, int(length * side / domains / 0.055))  # letters
-        words = str(value)
-        shown = words if len(words) <= room else words[: room - 1] + "…" if room > 1 else words[:1]
-        place = (start + length / 2, 0.5)
-        ax.text(*place, shown, ha="center", va="center", fontsize=6, color="#444444", parse_math=False)
+        words = within(str(value), length * side / domains)
+        ax.text(start + length / 2, 0.5, words, ha="center", va="center", color=QUIET, parse_math=False)
         if start:
             ax.axvline(start, color="#999999", linewidth=0.5)
         start += length
