@@ -7,9 +7,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 from tsdg.data.toy import CLASSES, DOMAINS, LENGTH, SOURCES, Samples, generate
 from tsdg.results.figures import FAINT, PAGE, save, style
+from tsdg.results.figures.foot import Foot
 from tsdg.results.figures.style import plain
 from tsdg.study.study import Study
 from tsdg.toy.tables import MEAN, rank_correlation, runs
@@ -17,6 +19,10 @@ from tsdg.toy.tables import MEAN, rank_correlation, runs
 COLORS = ("#333333", "#0072B2", "#56B4E9", "#009E73", "#7FC9B0", "#CC79A7", "#E5B8CF", "#E69F00", "#D55E00")
 MARKERS = "os^v"
 CHANNELS = ("#0072B2", "#E69F00")  # blue, orange
+NOTES = (
+    "A point is a run (left) or a method's mean over its runs (right); the divergence is the mean over "
+    "sources. The correlation is Spearman's."
+)
 SHIFT = 28  # between the two channels, in units of the signal
 
 
@@ -104,12 +110,18 @@ def divergence_vs_risk(study: Study, runs_folder: str | Path, out: str | Path) -
             label = "stopping rule never met"
             hollow = Line2D([], [], color=FAINT, marker="o", mfc="none", ms=4, linestyle="", label=label)
             handles.append(hollow)
-        left.set_title(f"{found['n']} runs, rank correlation {found['runs']:.2f}")
-        right.set_title(f"Means ± s.d., rank correlation {found['methods']:.2f}")
+        left.set_title(f"Rank correlation {found['runs']:.2f} (n = {found['n']} runs)")
+        methods = table["variant"].nunique()
+        right.set_title(f"Means ± s.d.: rank correlation {found['methods']:.2f} (n = {methods} methods)")
         left.set_ylabel("target risk")
         for ax in (left, right):
             ax.set_xlabel("average H-divergence, sources to target")
+            ax.xaxis.set_major_locator(MaxNLocator(5, prune="upper"))  # the next diagram's first is beside
             ax.grid()
-        figure.subplots_adjust(left=0.07, right=0.765, top=0.92, bottom=0.14, wspace=0.08)
-        figure.legend(handles=handles, loc="center left", bbox_to_anchor=(0.77, 0.53))
-        return save(figure, out, "divergence_vs_risk")
+        foot = Foot(PAGE, [NOTES])
+        low = (foot.height + 0.38) / (3.1 + foot.height)
+        figure.set_size_inches(PAGE, 3.1 + foot.height)
+        figure.subplots_adjust(left=0.07, right=0.745, top=0.93, bottom=low, wspace=0.1)
+        foot.write(figure)
+        figure.legend(handles=handles, loc="center left", bbox_to_anchor=(0.75, 0.55), handlelength=1.2)
+        return save(figure, out, "divergence_vs_risk", stamp="Simulated waves")
