@@ -206,7 +206,10 @@ def test_a_diverged_draw_among_others_is_told_but_not_marked(tmp_path):
 def test_an_undefined_metric_is_explained(tmp_path):
     runs = selected(tmp_path, GOLDEN)
     shape = layout(metrics=["accuracy", "auc"])
-    assert "AUC is undefined for P, Q" in captions.caption(runs, shape)
+    assert "AUC is undefined for P, Q (a class is not there)." in captions.caption(runs, shape)
+    unknown = layout(metrics=["accuracy", "ece_calibrated"])
+    words = captions.caption(runs.assign(ece_calibrated=np.nan), unknown)
+    assert "ECE, calibrated is undefined for P, Q (not in the records)." in words
     text = tables.render("toy", runs, shape, tmp_path)[1].read_text()
     assert body(text)["ERM"][1] == ["--"] * 3
 

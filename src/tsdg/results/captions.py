@@ -217,9 +217,8 @@ def _gaps(table: pd.DataFrame, layout: Layout) -> list[str]:
     unknown = table[(table["undefined"] != "") & (table["target"] != AVERAGE)]
     for name, hit in unknown.groupby("metric", sort=False):
         where = list(dict.fromkeys(hit["target"]))
-        found.append(
-            f"{METRICS[str(name)].label} is undefined for {', '.join(where)} (a class is not there)."
-        )
+        why = "a class is not there" if name == "auc" else "not in the records"
+        found.append(f"{METRICS[str(name)].label} is undefined for {', '.join(where)} ({why}).")
     empty = once[(once["target"] == AVERAGE) & once["mean"].isna()]
     if len(empty):
         names = dict.fromkeys(_name(row, len(targets)) for row in empty.itertuples())
