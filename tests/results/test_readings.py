@@ -15,6 +15,7 @@ from tsdg.results.selected import read_csv, shown_runs, write_csv
 from tsdg.results.selection import select
 from tsdg.results.tables import render
 from tsdg.runs.current import CurrentRecords
+from tsdg.runs.probabilities import LABELS, PROBABILITIES, packed
 from tsdg.runs.record import read
 from tsdg.runs.training import train
 from tsdg.runs.writing import plain, write
@@ -117,6 +118,26 @@ def test_an_ensemble_has_the_metrics_of_the_mean_of_probabilities(study, trained
         metrics.expected_calibration_error(calibrated, labels), abs=1e-6
     )
     assert row.nll < np.mean([record.checkpoints[-1].target.nll for record in records]), "by convexity"
+
+
+@pytest.mark.parametrize(
+    ("block", "value"), [("labels", 2), ("labels", -1), ("known", np.inf), ("known", -0.1)]
+)
+def test_what_no_evaluation_keeps_is_damaged(study, trained, tmp_path, block, value):
+    for path in trained.glob("tiny/erm/A/seed*/*.json"):
+        record = json.loads(path.read_bytes())
+        last, count = record["checkpoints"][-1], record["checkpoints"][-1]["target"]["n"]
+        if block == "labels":
+            values = np.zeros(count)
+            values[0] = value
+            record["windows"]["A"]["labels"] = packed(values, LABELS)
+        else:
+            values = np.full((count, 2), 0.5)
+            values[0, 0] = value
+            last["probabilities"]["A"] = packed(values, PROBABILITIES)
+        write(tmp_path / path.relative_to(trained), record)
+    with pytest.raises(InputError, match="what it keeps of the windows of A does not fit together; delete"):
+        selected(study, tmp_path)
 
 
 def test_tables_and_what_reads_records_take_derived_rows(study, trained, tmp_path):

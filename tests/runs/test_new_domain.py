@@ -15,8 +15,9 @@ from tsdg.learning.network_inputs import SpectrumInput
 from tsdg.learning.networks import build
 from tsdg.results.captions import caption
 from tsdg.results.selection import select
+from tsdg.runs.record import typed
 from tsdg.runs.training import Trainer, train
-from tsdg.runs.writing import write
+from tsdg.runs.writing import plain, write
 from tsdg.study.run import Run, run_path
 from tsdg.study.study import Study
 
@@ -122,8 +123,12 @@ def test_a_record_holds_adapted_scores_of_its_last_checkpoint(data, params):
     first, last = record["checkpoints"]
     assert "adapted" not in first
     assert list(last["adapted"]["all"]["domains"]) == ["C", "D"]
-    plain, *_ = train(data, [run], config(params, adapt=[]), [{}], groups={"site=south": ["C", "D"]})
-    assert "adapted" not in plain["checkpoints"][-1]
+    assert typed(plain(record)).of_weights("adapted, all").checkpoints[0].target.n == last["target"]["n"]
+    del last["adapted"]
+    with pytest.raises(ValueError, match="its last checkpoint lacks the network adapted, all"):
+        typed(plain(record))
+    unadapted, *_ = train(data, [run], config(params, adapt=[]), [{}], groups={"site=south": ["C", "D"]})
+    assert "adapted" not in unadapted["checkpoints"][-1]
 
 
 def test_a_row_shows_what_trainings_of_another_reach_adapted_at_its_own_level(data, params, tmp_path):

@@ -36,7 +36,9 @@ def read_kept(record: Record, evaluation: Evaluation) -> dict[str, Classified]:
             unpacked(getattr(record.windows[domain], name), kind)
             for name, kind in (("rows", ROWS), ("labels", LABELS))
         )
-        if not len(known) == len(rows) == len(labels) or not (known.sum(1) > 0).all():
+        sound = (known >= 0).all() and (known.sum(1) > 0).all() and np.isfinite(known).all()
+        sound &= ((labels >= 0) & (labels < len(record.classes))).all()
+        if not len(known) == len(rows) == len(labels) or not sound:
             raise ValueError(f"what it keeps of the windows of {domain} does not fit together")
         found[domain] = Classified(rows, labels.astype(np.int64), known / known.sum(1, keepdims=True))
     return found

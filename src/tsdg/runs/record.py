@@ -16,7 +16,7 @@ from tsdg.errors import InputError
 from tsdg.runs.recipe import Recipe
 from tsdg.runs.strict import FromZero, Number, converted, parsed
 from tsdg.runs.writing import FORMAT
-from tsdg.study.reading import ADAPTED, LAST
+from tsdg.study.reading import ADAPTED, LAST, asked_ways
 from tsdg.study.run import Run, run_path
 
 ROUNDING = 1e-6
@@ -183,6 +183,7 @@ class Config(TypedDict):
     protocol: str
     clusters: NotRequired[dict[str, Natural] | None]
     average: NotRequired[dict[str, float]]
+    adapt: NotRequired[list[str]]
 
 
 class Record(Struct, frozen=True):
@@ -291,6 +292,10 @@ class Record(Struct, frozen=True):
                 return f"its last checkpoint is of iteration {steps[-1]} where the training ended at {end}"
             if self.config.get("average") and self.checkpoints[-1].averaged is None:
                 return "its last checkpoint lacks the averaged weights"
+            if lacking := set(asked_ways(self.config.get("adapt") or [])) - {
+                ADAPTED + way for way in self.checkpoints[-1].adapted or {}
+            }:
+                return f"its last checkpoint lacks the network {sorted(lacking)[0]}"
         elif self.diverged_at is None:
             return "the record lacks diverged_at"
         elif steps and steps[-1] >= self.diverged_at:

@@ -1,5 +1,6 @@
 """What of its trainings a row shows: their last weights, or another model that the same trainings give."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 LAST, AVERAGED = "last", "averaged"
@@ -9,6 +10,11 @@ WAYS = (
     f"{ADAPTED}all",
     *(f"{ADAPTED}{way}, {order}" for way in ("batches", "blend", T3A) for order in ("shuffled", "by class")),
 )
+
+
+def asked_ways(adapt: Sequence[str]) -> list[str]:
+    """Those of `WAYS` that ``adapt`` of a configuration asks for."""
+    return [way for way in WAYS if way.removeprefix(ADAPTED).partition(",")[0] in adapt]
 
 
 class Reading(NamedTuple):
