@@ -125,6 +125,10 @@ def test_one_kind_and_few_windows_are_refused_and_so_is_what_a_model_does_not_ta
     ]:
         with pytest.raises(InputError, match=words):
             predict(bundles[row], every, **options)
+    for given, doubted in ((every, True), (slow, False)):
+        said = []
+        predict(bundles["reference"], every, reference=given, say=said.append)
+        assert any("is each of them rest?" in text for text in said) == doubted
     with pytest.raises(InputError, match=r"few\.csv: 20 windows are few for statistics; give 30 or more"):
         predict(bundles["centred"], few, adapt=True)
     with pytest.raises(

@@ -92,15 +92,22 @@ def check_asked(card: Mapping[str, Any], *, reference: bool, adapt: bool) -> Non
 
 
 def take_reference(bundle: Bundle, windows: Windows, where: str, say: Callable[[str], None]) -> None:
-    """Centre a model on the mean of windows of its reference class, and say so.
+    """Centre a model on the mean of windows of its reference class, and say so, or that they are more.
 
     Raises
     ------
     InputError
         They are few.
     """
-    name = bundle.card["given"]["reference"]
+    about = bundle.card["given"]
+    name, one, every = about["reference"], about["one_kind"], about["all_kinds"]
     _check_count(len(windows), FEWEST, where, f"of class {name}")
+    found = spread(log_power(bundle.model, windows))
+    if one < every and found > sqrt(one * every):
+        say(
+            f"{where}: --reference: its windows differ by {found:.2g}, more than those of one kind do (up "
+            f"to {one:.2g}; those of a whole domain from {every:.2g}): is each of them {name}?"
+        )
     _centre(bundle.model, windows)
     say(f"Reference: the mean of {len(windows)} windows of {where}, which are taken for {name}.")
 
