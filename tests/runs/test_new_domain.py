@@ -112,7 +112,8 @@ def test_packed_runs_adapt_and_are_centred_as_they_are_alone(data, params):
 
 
 def test_a_record_holds_adapted_scores_of_its_last_checkpoint(data, params):
-    run, settings = Run("tiny", "erm", "site=south", 0, "fixed"), config(params, adapt=["all"])
+    run = Run("tiny", "erm", "site=south", 0, "fixed")
+    settings = config(params, adapt=["all"], average={"from": 0.5})
     (record,) = train(
         data,
         [run],
@@ -124,6 +125,8 @@ def test_a_record_holds_adapted_scores_of_its_last_checkpoint(data, params):
     assert "adapted" not in first
     assert list(last["adapted"]["all"]["domains"]) == ["C", "D"]
     assert typed(plain(record)).of_weights("adapted, all").checkpoints[0].target.n == last["target"]["n"]
+    averaged = typed(plain(record)).of_weights("averaged").checkpoints[-1]
+    assert averaged.target.nll == last["averaged"]["target"]["nll"]
     del last["adapted"]
     with pytest.raises(ValueError, match="its last checkpoint lacks the network adapted, all"):
         typed(plain(record))

@@ -235,7 +235,9 @@ class Record(Struct, frozen=True):
             ]
             return replace(self, checkpoints=adapted)
         averaged = [
-            Checkpoint(iteration=one.iteration, averaged=one.averaged, **asdict(one.averaged))
+            Checkpoint(
+                iteration=one.iteration, averaged=one.averaged, adapted=one.adapted, **asdict(one.averaged)
+            )
             for one in self.checkpoints
             if one.averaged
         ]
