@@ -37,14 +37,15 @@ $(INSTALLED): requirements.lock pyproject.toml
 
 quickstart: $(INSTALLED)
 	@mkdir -p quickstart
-	@echo "== Simulated bearings, reduced protocol: one load held out, and one sensor held out (minutes, once)"
+	@echo "== Simulated bearings, reduced protocol: one domain held out, then one sensor (minutes, once)"
 	@$(QUICK) --quiet reason host -- $(QUICK_MADE)
 	@if [ ! quickstart/report.html -nt quickstart/results/tables/new_sensor.tex ]; then \
 		echo "== The report"; $(QUICK) --report report.html -- $(QUICK_MADE); fi
 	@for table in known_sensor new_sensor; do echo; tsdg show quickstart/results/tables/$$table.csv; done
 	@echo
-	@echo "First a load is held out (A and E: no load, at one sensor and the other), then a sensor, of the same"
-	@echo "recordings: what is held out decides more than the method, and a linear model belongs into the table."
+	@echo "First one domain is held out (A and E: the motor without load, at one sensor and the other), so that its"
+	@echo "sensor is known from other loads; then a whole sensor, of the same recordings. Which row is best depends"
+	@echo "on what is held out, and linear models go first."
 	@echo "Simulated recordings, one seed, networks of 400 small batches: how it works, and no results."
 	@echo
 	@echo "Tables  quickstart/results/tables/known_sensor.tex, new_sensor.tex (all numbers: .csv)"

@@ -51,9 +51,7 @@ class MixStyle(declarations.MixStyle, Method):
         styles = zip(draws["partners"].unbind(1), draws["own"].unbind(1), strict=True)
         with ExitStack() as hooks:
             for block, style in zip(backbone.blocks, styles, strict=False):
-                hook = block.register_forward_hook(
-                    lambda _block, _given, made, style=style: restyled(made, *style)
-                )
+                hook = block.register_forward_hook(lambda block, x, made, style=style: restyled(made, *style))
                 hooks.callback(hook.remove)
             z = self.features(x)
         return {"loss": cross_entropy(self.classify(z), y).mean(-1)}

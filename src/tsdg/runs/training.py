@@ -242,13 +242,13 @@ class Trainer:
         before = before.to(self.device)
         by_run = [centring_rows(config["center"], run) for run in self.sources]
         means = [
-            self._mean(before, [rows[name] for rows, name in zip(by_run, names, strict=True)])
+            self._domain_mean(before, [rows[name] for rows, name in zip(by_run, names, strict=True)])
             for names in zip(*([*run.names, *run.held_out] for run in self.sources), strict=True)
         ]
         return CentredInput(before, torch.stack(means, dim=1))
 
     @torch.no_grad()
-    def _mean(self, before: networks.NetworkInput, rows: Sequence[np.ndarray]) -> torch.Tensor:
+    def _domain_mean(self, before: networks.NetworkInput, rows: Sequence[np.ndarray]) -> torch.Tensor:
         """Mean ``(R, C', T')`` over windows of each run."""
         index, valid = self._padded(rows)
         total = torch.zeros((len(rows), before.channels, before.length), dtype=torch.float64)

@@ -57,7 +57,7 @@ def of_network(variant: str, row: Tree, dataset: str, data: Tree, training: Tree
         "augment": augment,
         "clusters": given and clusters.numbered(dataset, data["domains"], given),
         **network(data, row),
-        **_given(variant, row, dataset, data),
+        **_new_domain(variant, row, dataset, data),
         **_data(data),
         **_of_training(training, row),
         **{key: data[key] for key in ("domains_per_batch",) if key in data},
@@ -84,7 +84,7 @@ def of_estimator(variant: str, row: Tree, dataset: str, data: Tree, training: Tr
         "arguments": row.get("arguments", {}),
         "features": row["features"],
         "random_filter": row.get("random_filter"),
-        **_given(variant, row, dataset, data),
+        **_new_domain(variant, row, dataset, data),
         **_data(data),
         "validation_fraction": training["validation_fraction"],
         "iterations": 1,
@@ -144,7 +144,7 @@ def _check_centred(variant: str, row: Tree, data: Tree) -> None:
         )
 
 
-def _given(variant: str, row: Tree, dataset: str, data: Tree) -> Tree:
+def _new_domain(variant: str, row: Tree, dataset: str, data: Tree) -> Tree:
     """What a domain is centred by, and the class that is then neither learned nor evaluated."""
     center = row.get("center", NONE)
     own = {} if center == NONE else {"center": center}
