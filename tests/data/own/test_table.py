@@ -277,7 +277,7 @@ FAULTS = {
     "domain of another field": (
         lambda p: people().to_csv(p),
         {"domains": DOMAINS | {"C": {"usr": 3}}},
-        "domain: there is no column 'usr', did you mean 'user'?",
+        "name it with --domain, the columns that tell domains apart",
     ),
     "two domains alike": (
         lambda p: people().to_csv(p),

@@ -211,7 +211,11 @@ class Source:
             )
         if time is None and rate is None and "time" in self.names and "time" not in (channels or []):
             time = "time"
-        unlabelled = "; are the labels in a file of intervals? --intervals names it"
+        hints = {
+            "label": "; are the labels in a file of intervals? --intervals names it",
+            "domain": ", the columns that tell domains apart (`prepare: {domain: [...]}` in "
+            "params.yaml); what else `domains` say of a domain need not be columns",
+        }
         for what, names in (
             ("label", [label]), ("recording", [recording]), ("time", [time]), ("domain", fields),
             ("channels", channels or []), ("sampling-rate", [rate]),
@@ -223,7 +227,7 @@ class Source:
                     raise InputError(
                         f"{self.path}: {what}: there is no column {name!r}{nearest(name, self.names)}; "
                         f"there are {', '.join(self.names)}; name it with --{what}"
-                        + (unlabelled if what == "label" and name == "label" else "")
+                        + (hints.get(what, "") if what == "domain" or name == "label" else "")
                     )
         if time is not None and time not in (*self.numeric, *self.dates):
             raise InputError(
