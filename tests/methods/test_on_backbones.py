@@ -20,8 +20,8 @@ SMALL = {  # times that the laws' windows are repeated, and options
     "wdcnn": (15, {"width": 2, "depth": 2}),
 }
 
-
-ROUNDED = {("wdcnn", "and-mask")}  # of a gradient that is 0 but for rounding, the sign counts
+# A gradient that is 0 but for rounding counts by its sign: of a bias before normalization, of the keys' bias.
+ROUNDED = {("wdcnn", "and-mask"), ("transformer", "and-mask")}
 
 
 class Repeated(torch.nn.Module):

@@ -129,7 +129,7 @@ def test_the_diagram_names_every_method_and_joins_those_not_told_apart(tmp_path,
     ranking = rank(values, higher_is_better=False)
     drawn = []
     module = "tsdg.results.figures.critical_difference"
-    monkeypatch.setattr(f"{module}.save", lambda figure, *_: drawn.append(figure) or [])
+    monkeypatch.setattr(f"{module}.save", lambda figure, *_, **__: drawn.append(figure) or [])
     critical_difference(ranking, layout(names, panel("one", "1"), ours=names[:1]), [], tmp_path)
     [ax] = drawn[0].axes
     bars = [list(line.get_xdata()) for line in ax.lines if line.get_linewidth() == 2]

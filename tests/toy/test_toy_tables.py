@@ -141,7 +141,7 @@ def test_every_variant_is_drawn(toy_params, base, tmp_path, monkeypatch):
         one = base | {"run": base["run"] | {"variant": run.variant, "seed": run.seed}, "stopped_at": 1}
         write(tmp_path / run_path(run), one)
     drawn = []
-    monkeypatch.setattr(figures, "save", lambda figure, *_: drawn.append(figure))
+    monkeypatch.setattr(figures, "save", lambda figure, *_, **__: drawn.append(figure))
     figures.divergence_vs_risk(study, tmp_path, tmp_path)
     (legend,) = drawn[0].legends
     assert [text.get_text() for text in legend.get_texts()] == [rf"{i} \$" for i in range(11)]

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tsdg.data.toy import generate
-from tsdg.methods import ERM
+from tsdg.methods.erm import ERM
 from tsdg.runs.record import read
 from tsdg.streams import numpy_stream
 from tsdg.study.run import Run
