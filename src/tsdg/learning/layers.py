@@ -51,6 +51,30 @@ class Linear(nn.Module):
         return torch.baddbmm(self.bias.unsqueeze(1), x, self.weight.transpose(1, 2))
 
 
+def convolved(
+    x: Tensor, kernel: Tensor, bias: Tensor | None, *, stride: int = 1, padding: int = 0, dilation: int = 1
+) -> Tensor:
+    """Convolution of one run by PyTorch's own operator, in channels-last memory.
+
+    Parameters
+    ----------
+    x : (1, N, T, C)
+    kernel : (1, O, C, taps)
+    bias : (1, O) or None
+    stride, padding, dilation : int
+        As in `torch.nn.Conv1d`.
+
+    Returns
+    -------
+    Tensor (1, N, T', O)
+    """
+    image = x.squeeze(0).transpose(1, 2).unsqueeze(2)
+    weight = kernel.squeeze(0).unsqueeze(2).contiguous(memory_format=torch.channels_last)
+    shift = None if bias is None else bias.squeeze(0)
+    y = F.conv2d(image, weight, shift, stride=(1, stride), padding=(0, padding), dilation=(1, dilation))
+    return y.squeeze(2).transpose(1, 2).unsqueeze(0)
+
+
 class Conv1d(nn.Module):
     """One-dimensional convolution, one for each run: ``(R, N, T, C) -> (R, N, T', O)``.
 
@@ -96,18 +120,15 @@ class Conv1d(nn.Module):
         if runs == 1 and not x.is_cuda:
             # Bands save where neighbouring outputs share nearly all that they see, of few channels.
             banded = channels <= 8 and self.kernel_size >= 16 * self.stride
-            y = self._blocked(x, block=4) if banded else self._direct(x)
+            if banded:
+                y = self._blocked(x, block=4)
+            else:
+                y = convolved(x, self.weight, self.bias, stride=self.stride, padding=self.padding)
         else:
             # Two blocks hold a whole window; with many channels a wider band costs more than it saves.
             wide = max(1, math.ceil(self.kernel_size / self.stride) - 1)
             y = self._blocked(x, block=wide if channels < 16 else 1)
         return y[:, :, : self.output_length(time)] if trim else y
-
-    def _direct(self, x: Tensor) -> Tensor:
-        image = x.squeeze(0).transpose(1, 2).unsqueeze(2)
-        weight = self.weight.squeeze(0).unsqueeze(2).contiguous(memory_format=torch.channels_last)
-        y = F.conv2d(image, weight, self.bias.squeeze(0), stride=(1, self.stride), padding=(0, self.padding))
-        return y.squeeze(2).transpose(1, 2).unsqueeze(0)
 
     def _blocked(self, x: Tensor, block: int) -> Tensor:
         runs, samples, time, channels = x.shape
@@ -123,10 +144,7 @@ class Conv1d(nn.Module):
         band = self._band(block, taps * step)  # (R, block * O, taps * step * C)
         bias = self.bias.repeat(1, block)
         if runs == 1 and not x.is_cuda:
-            image = x.squeeze(0).transpose(1, 2).unsqueeze(2)
-            kernel = band.squeeze(0).reshape(-1, taps, step * channels).transpose(1, 2).unsqueeze(2)
-            y = F.conv2d(image, kernel.contiguous(memory_format=torch.channels_last), bias.squeeze(0))
-            y = y.squeeze(2).transpose(1, 2)
+            y = convolved(x, band.unflatten(2, (taps, step * channels)).transpose(2, 3), bias)
         else:
             columns = torch.cat([x[:, :, tap : tap + blocks] for tap in range(taps)], dim=-1)
             y = torch.baddbmm(bias.unsqueeze(1), columns.flatten(1, 2), band.transpose(1, 2))

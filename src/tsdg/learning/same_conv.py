@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tsdg.learning.layers import uniform
+from tsdg.learning.layers import convolved, uniform
 
 
 class SameConv1d(nn.Module):
@@ -57,11 +57,7 @@ class SameConv1d(nn.Module):
         time = x.shape[2]
         x = F.pad(x, (0, 0, self.before, self.after))
         if x.shape[0] == 1 and not x.is_cuda:
-            kernel = self.kernel().squeeze(0).unsqueeze(2).contiguous(memory_format=torch.channels_last)
-            bias = None if self.bias is None else self.bias.squeeze(0)
-            image = x.squeeze(0).transpose(1, 2).unsqueeze(2)
-            y = F.conv2d(image, kernel, bias, dilation=(1, self.dilation))
-            return y.squeeze(2).transpose(1, 2).unsqueeze(0)
+            return convolved(x, self.kernel(), self.bias, dilation=self.dilation)
         starts = range(0, self.kernel_size * self.dilation, self.dilation)
         columns = torch.cat([x[:, :, start : start + time] for start in starts], dim=-1)
         kernel = self.kernel().permute(0, 3, 2, 1).flatten(1, 2)  # (R, kernel * in, out)
