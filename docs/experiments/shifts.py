@@ -8,12 +8,13 @@ has already stay. Without folders, the figure alone is made anew.
 """
 
 import argparse
-import json
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+
+from tsdg.runs.record import read
 
 DATA, IMAGES = Path(__file__).parents[1] / "data", Path(__file__).parents[1] / "images"
 KEYS = ["dataset", "variant", "target", "seed", "iterations"]
@@ -31,17 +32,16 @@ def collected(folders: list[Path]) -> pd.DataFrame:
     """A row for each finished record of the Bearings below the folders."""
     rows = []
     for path in sorted(path for folder in folders for path in folder.glob("bearings*/**/fixed.json")):
-        record = json.loads(path.read_text())
-        run, last = record["run"], record["checkpoints"][-1]
-        validation = last["validation"].values()
+        record = read(path)
+        run, last = record.run, record.checkpoints[-1]
         rows.append(
             {
-                **{key: run[key] for key in ("dataset", "variant", "target", "seed")},
-                "iterations": last["iteration"],
-                "accuracy": last["target"]["accuracy"],
-                "ece": last["target"]["ece"],
-                "validation_accuracy": np.mean([scores["accuracy"] for scores in validation]),
-                "averaged_accuracy": last.get("averaged", {}).get("target", {}).get("accuracy"),
+                **{key: getattr(run, key) for key in ("dataset", "variant", "target", "seed")},
+                "iterations": last.iteration,
+                "accuracy": last.target.accuracy,
+                "ece": last.target.ece,
+                "validation_accuracy": last.source_accuracy,
+                "averaged_accuracy": last.averaged.target.accuracy if last.averaged else None,
             }
         )
     return pd.DataFrame(rows)
