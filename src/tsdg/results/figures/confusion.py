@@ -10,7 +10,7 @@ from matplotlib.patches import Patch
 from tsdg.files import write_text
 from tsdg.results.captions import notes, simulated
 from tsdg.results.figures.heat import colors, number_cells
-from tsdg.results.figures.squares import Cell, squares
+from tsdg.results.figures.squares import Cell, say_missing, squares
 from tsdg.results.figures.style import FAINT, PAGE, plain, save, stamp, style, text_width, unparsed
 from tsdg.results.numbers import over_seeds
 from tsdg.results.reading import read_records
@@ -114,7 +114,7 @@ def _diagram(cell: Cell, table: pd.DataFrame | None) -> None:
     if cell.last:
         ax.set_xlabel("most probable class", labelpad=1)
     if table is None:
-        ax.text(0.5, 0.5, "missing", ha="center", va="center", color=FAINT, style="italic")
+        say_missing(ax)
         return
     classes = list(dict.fromkeys(table["true"]))
     shares = table["mean"].to_numpy().reshape(len(classes), len(classes)) / 100

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from tsdg.results.captions import notes, simulated
-from tsdg.results.figures.squares import squares
+from tsdg.results.figures.squares import say_missing, squares
 from tsdg.results.figures.style import (
     BASELINE,
     FAINT,
@@ -103,7 +103,7 @@ def _diagram(ax: Axes, table: pd.DataFrame | None, targets: Sequence[TargetScore
     ax.tick_params(length=2, pad=2)
     ax.spines[:].set_visible(True)
     if table is None:
-        ax.text(0.5, 0.5, "missing", ha="center", va="center", color=FAINT, style="italic")
+        say_missing(ax)
         return
     edges = np.linspace(0, 1, len(table) + 1)
     width = edges[1]

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from tsdg.results.figures.facets import Facet
 from tsdg.results.figures.foot import Foot
-from tsdg.results.figures.style import LINE, PAGE, fitted, most_lines
+from tsdg.results.figures.style import FAINT, LINE, PAGE, fitted, most_lines
 from tsdg.study.layout import Layout, Panel
 
 NARROWEST, WIDEST, GAP = 0.68, 1.3, 0.15  # a diagram, and between two, inches
@@ -77,3 +77,10 @@ def squares(
             cells.append(Cell(place.panel, place.target, variant, ax, column == 0, last, labels[r]))
     foot.write(figure)
     return figure, cells
+
+
+def say_missing(ax: Axes) -> None:
+    """Say of a diagram that there is nothing to draw in it."""
+    ax.text(
+        0.5, 0.5, "missing", transform=ax.transAxes, ha="center", va="center", color=FAINT, style="italic"
+    )
