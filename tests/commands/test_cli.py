@@ -557,6 +557,46 @@ def test_show_refuses_what_is_no_table(tsdg, project, text):
     assert "t.csv: not a table's csv" in err[0]
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "table,dataset,variant,accuracy,windows\nt,d,NA,41.23456,120000\nt,d,erm,,\n",
+            [
+                "table dataset variant  accuracy  windows",
+                "    t       d      NA     41.23   120000",
+                "    t       d     erm",
+            ],
+        ),
+        (
+            "dataset,variant,target,metric,label,mean,paper\nd,erm,A,accuracy,ERM,50,65.5\n",
+            [
+                "dataset variant target   metric label  mean  paper",
+                "      d     erm      A accuracy   ERM    50   65.5",
+            ],
+        ),
+    ],
+)
+def test_show_prints_other_csv_as_they_are(tsdg, project, text, shown):
+    (project / "t.csv").write_text(text)
+    code, out, _ = tsdg("show", "t.csv")
+    assert (code, [line.rstrip() for line in out]) == (0, shown)
+
+
+def test_the_version_says_what_trains(tsdg):
+    [line] = tsdg("--version")[1]
+    assert re.fullmatch(r"tsdg \S+( \(commit \w+(, edited)?\))?, Python 3\.\S+, PyTorch 2\.\S+", line)
+
+
+def test_a_shell_completes_commands_and_files(tsdg, project):
+    (project / "complete.bash").write_text("\n".join(tsdg("--print-completion", "bash")[1]))
+    (project / "results").mkdir()
+    ask = "COMP_WORDS=(tsdg {}); COMP_CWORD={}; _shtab_tsdg; echo ${{COMPREPLY[@]}}"
+    words = "; ".join(["source complete.bash", ask.format("prepare be", 2), ask.format("show resu", 2)])
+    ran = subprocess.run(["bash", "-c", words], capture_output=True, text=True, cwd=project)
+    assert ran.stdout.split() == ["bearings", "results"], ran.stderr
+
+
 def test_classes_that_no_source_has_are_told_everywhere(tsdg, project, tmp_path):
     folder = write_tiny(tmp_path / "results/data/tiny")
     for domain in "BCD":

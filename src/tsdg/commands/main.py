@@ -7,8 +7,9 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from tsdg import __version__
 from tsdg.commands import about, adopt, bundle, check, check_method, data, progress, results, toy, train
+from tsdg.commands.completion import SHELLS, PrintCompletion
+from tsdg.commands.version import Version
 from tsdg.errors import InputError
 
 GROUPS = (
@@ -86,7 +87,11 @@ def parser() -> argparse.ArgumentParser:
         description="Domain generalization for time series: from raw recordings to tables.",
         epilog="The whole way is one command: snakemake --cores 2 results/tables/bearings.tex",
     )
-    top.add_argument("--version", action="version", version=f"tsdg {__version__}")
+    top.add_argument("--version", action=Version, help="the version, its commit, and what it runs on")
+    top.add_argument(
+        "--print-completion", action=PrintCompletion, choices=SHELLS,
+        help="print what has a shell complete commands: eval \"$(tsdg --print-completion bash)\"",
+    )  # fmt: skip
     commands = top.add_subparsers(dest="name", metavar="COMMAND")
     for group in GROUPS:
         group.add(commands)

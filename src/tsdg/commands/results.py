@@ -150,8 +150,8 @@ def add(commands: Commands) -> None:
     )
     _add_out(summary, RESULTS, "folder of metrics.json and metrics.csv")
 
-    show = command(commands, "show", _show, "print a finished table")
-    show.add_argument("csv", type=Path, help="the table's csv, e.g. results/tables/bearings.csv")
+    show = command(commands, "show", _show, "print a finished table, or another csv of tsdg's")
+    show.add_argument("csv", type=Path, help="e.g. results/tables/bearings.csv, results/hparams.csv")
 
 
 def _add_selection(sub: argparse.ArgumentParser) -> None:
