@@ -434,7 +434,7 @@ class Workflow:
 
     def gpus(self, dataset: str, variant: str) -> int:
         """Of a training job; an estimator needs none."""
-        method = self.study.config(dataset, variant)["method"]
+        method = self.study.row(dataset, variant)["method"]
         return 1 if self.study.params["device"] == "cuda" and method != estimators.METHOD else 0
 
     # --------------------------------------------------------------------------------------- results

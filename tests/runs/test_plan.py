@@ -82,6 +82,19 @@ def test_a_table_alone_needs_no_job_whose_runs_of_it_are_done(params, tmp_path):
     assert list(counted()[["runs", "done", "to_train", "jobs"]]) == [1, 1, 0, 0]
 
 
+def test_settings_are_worked_out_once_a_variant_not_once_a_run(params, tmp_path, monkeypatch):
+    asked, config = [], Study.config
+    monkeypatch.setattr(Study, "config", lambda self, *kind: asked.append(kind) or config(self, *kind))
+    study = Study(params, ["protocol=large"])
+    for run in study.table_runs("tiny")[::2]:
+        record(study, run, tmp_path)
+    asked.clear()
+    counts(study, tmp_path)
+    kinds = {(run.dataset, run.variant) for run in study.table_runs("tiny")}
+    assert set(asked) == kinds
+    assert max(map(asked.count, kinds)) <= 3
+
+
 def test_the_command(project, capsys):
     # The network made for windows as long as the synthetic ones.
     assert (

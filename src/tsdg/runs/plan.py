@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from statistics import median
@@ -91,18 +92,20 @@ def plan(
         job: [run for run in job.runs if run not in done and (run in wanted or not _is_done(found, run))]
         for job in todo
     }
+    kinds = dict.fromkeys((job.runs[0].dataset, job.runs[0].variant) for job in todo)
+    seconds = {kind: study.config(*kind)["iterations"] * rates.get(kind, np.nan) for kind in kinds}
     rows, unknown = [], dict[str, None]()
     for name, runs in [*tables.items(), (TOTAL, list(wanted))]:
         own = set(runs)
-        jobs = [job for job in todo if not (own - done).isdisjoint(job.runs)]
-        seconds = 0.0
+        lacking = own - done
+        jobs = [job for job in todo if not lacking.isdisjoint(job.runs)]
+        to_train = Counter[tuple[str, str]]()
         for job in jobs:
-            training = _seconds(study, missing[job], job.runs[0], rates)
-            seconds += START + training
-            if np.isnan(training):
-                unknown[f"{job.runs[0].dataset} {job.runs[0].variant}"] = None
-        to_train = sum(len(missing[job]) for job in jobs)
-        rows.append((name, len(own), len(own & done), to_train, len(jobs), seconds / 3600))
+            to_train[job.runs[0].dataset, job.runs[0].variant] += len(missing[job])
+        unknown |= {" ".join(kind): None for kind in to_train if np.isnan(seconds[kind])}
+        training = sum(count * seconds[kind] for kind, count in to_train.items())
+        hours = (len(jobs) * START + training) / 3600
+        rows.append((name, len(own), len(own & done), to_train.total(), len(jobs), hours))
     columns = ["table", "runs", "done", "to_train", "jobs", "hours"]
     return Plan(pd.DataFrame(rows, columns=columns), list(unknown))
 
@@ -138,12 +141,6 @@ def _is_done(found: CurrentRecords, run: Run) -> bool:
         return found.find(run) is not None
     except InputError:
         return False
-
-
-def _seconds(study: Study, runs: Sequence[Run], first: Run, rates: Rates) -> float:
-    """Seconds that some runs, alike the first of their job, train."""
-    iterations = study.config(first.dataset, first.variant)["iterations"]
-    return len(runs) * iterations * rates.get((first.dataset, first.variant), np.nan)
 
 
 def probed_rates(

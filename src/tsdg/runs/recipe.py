@@ -108,6 +108,7 @@ class Recipes:
 
     def __init__(self, study: Study, data: Mapping[str, str] | None = None):
         self.study, self.data = study, data or {}
+        self._settings: dict[tuple[str, str], tuple[dict[str, Any], str]] = {}
         self._drafts: dict[tuple, Recipe] = {}
         self._rules: dict[tuple[str, str], Recipe] = {}
         self._sources: dict[tuple[str, str], tuple[str, ...] | None] = {}
@@ -163,8 +164,11 @@ class Recipes:
         return own + (json.dumps(groups) if groups else "")
 
     def _recipe(self, dataset: str, variant: str, hparams: Mapping[str, Any], data: str | None) -> Recipe:
-        config = plain(self.study.config(dataset, variant))
-        code = training_fingerprint(config, self.study.loop(dataset))
+        key = dataset, variant
+        if key not in self._settings:
+            config = plain(self.study.config(*key))
+            self._settings[key] = config, training_fingerprint(config, self.study.loop(dataset))
+        config, code = self._settings[key]
         return Recipe(config, hparams, code, data)
 
 
