@@ -45,14 +45,17 @@ def test_every_domain_counts_alike_and_one_without_a_value_leaves_no_average(tmp
     )  # fmt: skip
     table = by_domain(selected, SHAPE, tmp_path)
     own = table[(table["variant"] == "erm") & (table["metric"] == "accuracy")].set_index("domain")
-    assert own["target"].to_dict() == {"A": "user=a", "B": "user=a", "C": "C", "Average": "Average"}
-    assert own["mean"].to_dict() == pytest.approx({"A": 60, "B": 70, "C": 85, "Average": (60 + 70 + 85) / 3})
+    over = {name: name for name in ("Average", "Worst")}
+    assert own["target"].to_dict() == {"A": "user=a", "B": "user=a", "C": "C"} | over
+    assert own["mean"].to_dict() == pytest.approx(
+        {"A": 60, "B": 70, "C": 85, "Average": (60 + 70 + 85) / 3, "Worst": 60}
+    )
     assert own.loc["A", "std"] == pytest.approx(100 * 0.2 / 2**0.5)
     assert own.loc["Average", "std"] == pytest.approx(100 * (2.2 / 3 - 2.1 / 3) / 2**0.5)
-    assert own["n"].tolist() == [2] * 4
+    assert own["n"].tolist() == [2] * 5
     line = table[(table["variant"] == "line") & (table["metric"] == "accuracy")].set_index("domain")["mean"]
     assert line[["A", "B"]].tolist() == pytest.approx([20, 40])
-    assert line[["C", "Average"]].isna().all()
+    assert line[["C", "Average", "Worst"]].isna().all()
     assert table[table["metric"] == "auc"]["mean"].isna().all()
 
 
@@ -60,9 +63,12 @@ def test_the_csv_stands_beside_a_table_with_groups_alone(tmp_path):
     selected = chosen(tmp_path, {("erm", "user=a", 0): (0.5, 0.7), ("erm", "C", 0): (0.9,)})
     made = tables.render("held", selected, SHAPE, tmp_path / "out", tmp_path)
     assert made[-1].name == "held_by_domain.csv"
-    assert list(pd.read_csv(made[-1])["domain"].unique()) == ["A", "B", "C", "Average"]
+    assert list(pd.read_csv(made[-1])["domain"].unique()) == ["A", "B", "C", "Average", "Worst"]
     shown = show.lines(made[-1])[1].splitlines()
-    assert [line.split() for line in shown[:2]] == [["user=a", "C", "Average"], ["A", "B", "C", "Average"]]
+    assert [line.split() for line in shown[:2]] == [
+        ["user=a", "C", "Average", "Worst"],
+        ["A", "B", "C", "Average", "Worst"],
+    ]
     text = made[1].read_text()
     assert "Held out together: user=a is A, B." in text
     plain = layout(["erm"], panel("one", ["C"]))

@@ -11,7 +11,7 @@ from golden import GOLDEN, ONE_SEED, layout, selected
 from synthetic_records import grid, save
 from tsdg.errors import InputError
 from tsdg.results.best import places
-from tsdg.results.numbers import over_seeds, over_targets, summarise
+from tsdg.results.numbers import of_worst, over_seeds, over_targets, summarise
 from tsdg.results.selection import select
 from tsdg.study.run import Run
 
@@ -55,6 +55,17 @@ def test_both_rules_have_means_and_spreads_of_their_own(tmp_path):
         (statistics.stdev([70, 30]), statistics.stdev([70, 72]))
     )
     assert over_seeds({}).n == 0
+
+
+def test_the_worst_target_is_by_the_metrics_direction_and_has_its_own_spread(tmp_path):
+    values = {"P": {0: 70.0, 1: 80.0}, "Q": {0: 60.0, 1: 86.0}, "R": {0: 90.0}}
+    assert of_worst(values, higher_is_better=True) == (73, statistics.stdev([60, 86]), 1)
+    assert of_worst(values, higher_is_better=False)[::2] == (90, 1)
+    assert math.isnan(of_worst(values | {"S": {}}, higher_is_better=False).mean)
+    runs = selected(tmp_path, GOLDEN)  # of Q's NLL, 2 - accuracy, the larger is the worse
+    worst = cells(summarise(runs, layout(metrics=["accuracy", "nll"])))["mean"].xs("Worst", level="target")
+    assert worst["erm"].to_dict() == pytest.approx({"accuracy": 60, "nll": 1.4})
+    assert "Worst" not in set(summarise(runs, layout(targets="P"))["target"])
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "nll"])  # the helper's NLL is 2 - accuracy: lower is better

@@ -47,10 +47,15 @@ def test_the_golden_table(tmp_path):
     assert erm_mean["shared_mean"] == pytest.approx(66)
     text = paths[1].read_text()
     rows = body(text)
-    assert rows["ERM"][0] == [r"\underline{72.0}", r"\underline{60.0}", r"\underline{66.0}"]
-    assert rows["irm"][0] == [r"\textbf{80.0}", "10.0", "45.0"]
-    assert rows[r"Ours\_\{$\lambda$\}"][0] == [r"\textbf{80.0}", r"\textbf{91.0}", r"\textbf{85.5}"]
-    assert rows["ERM"][1] == [r"\textbf{10.0}"] * 3
+    assert rows["ERM"][0] == [rf"\underline{{{value}}}" for value in ("72.0", "60.0", "66.0", "60.0")]
+    assert rows["irm"][0] == [r"\textbf{80.0}", "10.0", "45.0", "10.0"]
+    assert rows[r"Ours\_\{$\lambda$\}"][0] == [
+        r"\textbf{80.0}",
+        r"\textbf{91.0}",
+        r"\textbf{85.5}",
+        r"\textbf{80.0}",
+    ]
+    assert rows["ERM"][1] == [r"\textbf{10.0}"] * 4
     assert text.count("\\hdashline\\addlinespace\nOurs") == 2
     assert "Toy. Protocol paper: 3 seeds, 20 hyperparameter draws, 3,000 iterations. Best in" in text
 
@@ -80,7 +85,7 @@ def test_latex_is_well_formed(tmp_path, arrange):
     shape = layout(arrange=arrange, caption="50% of A&B_C #1 {x} ~ ^ \\ $", panels=panels)
     text = tables.render("toy", pd.concat([one, other]), shape, tmp_path)[1].read_text()
     columns, rows = tabular(text)
-    assert len(columns) == 1 + (4 if arrange == "beneath" else 8)
+    assert len(columns) == 1 + (5 if arrange == "beneath" else 10)
     for line in rows.splitlines():
         if line.endswith(r"\\"):
             spans = [re.match(r"\\multicolumn\{(\d+)\}", cell) for cell in cells_of(line)]
@@ -101,9 +106,14 @@ def test_gaps_are_marked_and_named(tmp_path):
     quick = Protocol("quick", seeds=3, draws=1, iterations=100, reduced=True)
     text = tables.render("toy", runs, layout(protocol=quick), tmp_path)[1].read_text()
     rows = body(text)
-    assert rows["ERM"][0] == [r"\textbf{72.0}", r"\underline{55.0}$^\dagger$", r"\textbf{63.5}$^\dagger$"]
-    assert rows["irm"][0] == ["--", "--", "--"]
-    assert rows[r"Ours\_\{$\lambda$\}"][0] == ["div.", r"\textbf{91.0}", "--"]
+    assert rows["ERM"][0] == [
+        r"\textbf{72.0}",
+        r"\underline{55.0}$^\dagger$",
+        r"\textbf{63.5}$^\dagger$",
+        r"\textbf{55.0}$^\dagger$",
+    ]
+    assert rows["irm"][0] == ["--"] * 4
+    assert rows[r"Ours\_\{$\lambda$\}"][0] == ["div.", r"\textbf{91.0}", "--", "--"]
     words = captions.caption(runs, layout(protocol=quick))
     assert (
         "Reduced protocol quick: 3 seeds, 1 hyperparameter draw, 100 iterations (the paper: 3 seeds, 20"
@@ -171,7 +181,7 @@ def test_many_gaps_are_counted_and_lost_draws_are_gaps(tmp_path):
     words = captions.caption(runs, shape)
     assert "Missing runs: targets concerned: ERM 6 of 6; each is listed in the csv file." in words
     table = summarise(runs, shape)
-    assert (table[table.target != "Average"]["missing"] == "seed 0: 1 of 2 draws").all()
+    assert (table[table.target.str.startswith("t")]["missing"] == "seed 0: 1 of 2 draws").all()
 
 
 def test_a_lost_draw_marks_its_mean_and_the_average(tmp_path):
@@ -180,7 +190,11 @@ def test_a_lost_draw_marks_its_mean_and_the_average(tmp_path):
         save(tmp_path, run, ((100, 0.5, 0.7),))
     runs = select(expected, tmp_path)
     text = tables.render("toy", runs, layout(["erm"], ours=[], protocol=ONE_SEED), tmp_path)[1].read_text()
-    assert body(text)["ERM"][0] == [r"\textbf{70.0}$^\dagger$", r"\textbf{70.0}", r"\textbf{70.0}$^\dagger$"]
+    assert body(text)["ERM"][0] == [
+        r"\textbf{70.0}$^\dagger$",
+        r"\textbf{70.0}",
+        *[r"\textbf{70.0}$^\dagger$"] * 2,
+    ]
     assert "Missing runs: ERM at P (seed 0: 1 of 2 draws)." in text
     assert r"$^\dagger$ Mean of what there is, not of all seeds and draws." in text
 
@@ -188,7 +202,12 @@ def test_a_lost_draw_marks_its_mean_and_the_average(tmp_path):
 def test_a_seed_that_diverged_marks_the_mean_of_the_others(tmp_path):
     runs = selected(tmp_path, {("erm", "P"): (0.7, None, 0.8), ("erm", "Q"): (0.5, 0.5, 0.5)})
     text = tables.render("toy", runs, layout(rows=["erm"], ours=[]), tmp_path)[1].read_text()
-    marked = [r"\textbf{75.0}$^\dagger$", r"\textbf{50.0}", r"\textbf{62.5}$^\dagger$"]
+    marked = [
+        r"\textbf{75.0}$^\dagger$",
+        r"\textbf{50.0}",
+        r"\textbf{62.5}$^\dagger$",
+        r"\textbf{50.0}$^\dagger$",
+    ]
     assert body(text)["ERM"][0] == marked
     assert "Diverged runs: ERM at P (seed 1)." in text
 
@@ -211,7 +230,7 @@ def test_an_undefined_metric_is_explained(tmp_path):
     words = captions.caption(runs.assign(ece_calibrated=np.nan), unknown)
     assert "ECE, calibrated is undefined for P, Q (not in the records)." in words
     text = tables.render("toy", runs, shape, tmp_path)[1].read_text()
-    assert body(text)["ERM"][1] == ["--"] * 3
+    assert body(text)["ERM"][1] == ["--"] * 4
 
 
 def test_comparison_with_the_paper(tmp_path):

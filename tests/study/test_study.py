@@ -214,6 +214,7 @@ def test_the_input_of_a_network_decides_a_training_unless_it_is_the_window(param
         ("variants.ours-learned.hparams", {"xi": 0}, "hparams.xi: 0 is wrong: a number above 0"),
         ("variants.ours-learned.hparams", {"lambda": -1}, "hparams.lambda: -1 is wrong: a number from 0"),
         ("datasets.tiny.domains.Average", {"site": "x", "load": 0}, "domains.Average: tables call the mean"),
+        ("datasets.tiny.domains.Worst", {"site": "x", "load": 0}, "domains.Worst: tables call the worst"),
         ("tables.tiny.paper", "bearing", "'bearing' is not a table of results of the paper, did you"),
         ("tables.tiny.paper", "bearings-samples", "tables.tiny.paper: 'bearings-samples' is not a table"),
         (

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from tsdg.results.numbers import BySeed, over_seeds, over_targets
+from tsdg.results.numbers import BySeed, of_worst, over_seeds, over_targets
 from tsdg.results.reading import read_records
 from tsdg.results.selected import shown_runs
-from tsdg.study.layout import AVERAGE, Layout
+from tsdg.study.layout import AVERAGE, WORST, Layout
 from tsdg.study.metric import METRICS
 
 
@@ -27,8 +27,8 @@ def by_domain(selected: pd.DataFrame, layout: Layout, runs: str | Path) -> pd.Da
     DataFrame
         A row for each data set, variant, target, ``domain`` of it, and metric: ``label``, ``unit``,
         ``windows``; ``mean``, ``std`` and ``n`` over seeds, of the ``seeds`` expected. Where target and
-        domain are "Average", the mean is over all domains, each of which counts alike, and empty where one
-        has no value.
+        domain are "Average", the mean is over all domains, each of which counts alike, where they are
+        "Worst", of the worst of all, and empty where one has no value.
     """
     found: dict[tuple, dict[int, float]] = {}
     windows: dict[tuple, int | None] = {}
@@ -47,8 +47,11 @@ def by_domain(selected: pd.DataFrame, layout: Layout, runs: str | Path) -> pd.Da
             values: dict[tuple[str, str], BySeed] = {
                 place: found.get((panel.dataset, variant, *place, metric), {}) for place in panel.domains
             }
-            summaries = {place: over_seeds(of_domain) for place, of_domain in values.items()}
-            for place, summary in (summaries | {(AVERAGE, AVERAGE): over_targets(values)}).items():
+            summaries = {place: over_seeds(of_domain) for place, of_domain in values.items()} | {
+                (AVERAGE, AVERAGE): over_targets(values),
+                (WORST, WORST): of_worst(values, higher_is_better=METRICS[metric].higher_is_better),
+            }
+            for place, summary in summaries.items():
                 rows.append(
                     {
                         "dataset": panel.dataset,

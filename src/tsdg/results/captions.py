@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from tsdg.results.numbers import is_partial, summarise
-from tsdg.study.layout import AVERAGE, PAPER_PROTOCOL, Layout, Protocol
+from tsdg.study.layout import AVERAGE, OVER_TARGETS, PAPER_PROTOCOL, Layout, Protocol
 from tsdg.study.levels import Level
 from tsdg.study.metric import METRICS
 from tsdg.study.reading import ADAPTED, AVERAGED, WAYS
@@ -209,12 +209,12 @@ def _gaps(table: pd.DataFrame, layout: Layout) -> list[str]:
     first = {panel.dataset: panel.metrics[0] for panel in layout.panels}
     targets = {panel.dataset: panel.targets for panel in layout.panels}
     once = table[table["metric"] == table["dataset"].map(first)]  # gaps of runs are the same for each metric
-    cells = once[once["target"] != AVERAGE]
+    cells = once[~once["target"].isin(OVER_TARGETS)]
     for kind, opening in (("missing", "Missing runs"), ("diverged", "Diverged runs")):
         hit = cells[cells[kind] != ""]
         if len(hit):
             found.append(f"{opening}: {_listing(hit, kind, targets, layout.protocol.seeds)}.")
-    unknown = table[(table["undefined"] != "") & (table["target"] != AVERAGE)]
+    unknown = table[(table["undefined"] != "") & ~table["target"].isin(OVER_TARGETS)]
     for name, hit in unknown.groupby("metric", sort=False):
         where = list(dict.fromkeys(hit["target"]))
         why = "a class is not there" if name == "auc" else "not in the records"

@@ -2,19 +2,20 @@
 
 Means are over seeds, of each seed's selected run. The spread of a target is the standard deviation (n-1) over
 seeds; the spread of the average is that over seeds of the seed's mean over targets, for the seeds that have
-every target.
+every target. The worst of several targets is the one whose mean is worst, with that target's spread.
 """
 
 import math
 import statistics
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from tsdg.errors import InputError
 from tsdg.results.best import places
-from tsdg.study.layout import AVERAGE, Layout, Panel
+from tsdg.study.layout import AVERAGE, WORST, Layout, Panel
 from tsdg.study.metric import METRICS
 
 GAPS = ("missing", "diverged", "undefined")
@@ -47,6 +48,16 @@ def over_targets(values: Mapping[Any, BySeed]) -> Summary:
     return by_seed._replace(mean=statistics.fmean(over_seeds(target).mean for target in targets))
 
 
+def of_worst(values: Mapping[Any, BySeed], *, higher_is_better: bool) -> Summary:
+    """Of the target with the worst mean, `n` being the fewest of any; nothing where a target has no value."""
+    targets = [over_seeds(target) for target in values.values()]
+    n = min(target.n for target in targets)
+    if not n:
+        return Summary(math.nan, math.nan, 0)
+    worst = min if higher_is_better else max
+    return worst(targets, key=lambda target: target.mean)._replace(n=n)
+
+
 def summarise(selected: pd.DataFrame, layout: Layout) -> pd.DataFrame:
     """The table in long form.
 
@@ -59,13 +70,13 @@ def summarise(selected: pd.DataFrame, layout: Layout) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row for each data set, variant, target (and "Average") and metric: ``label``, ``unit``,
-        ``selection``; ``mean``, ``std`` and ``n`` (seeds, of the ``seeds`` expected) by each seed's own draw;
-        ``shared_mean``, ``shared_std``, ``shared_n`` by one draw for all seeds; ``given``, what the new
-        domain gives to the row; ``rank`` (1 best, 2 second, else empty) among the rows that it gives as much,
-        but of those that the oracle has selected;
-        ``missing``, ``diverged``, ``undefined``: the seeds concerned, in words. An average over targets of
-        which one has no value is empty.
+        A row for each data set, variant, target (and "Average", and of several "Worst") and metric:
+        ``label``, ``unit``, ``selection``; ``mean``, ``std`` and ``n`` (seeds, of the ``seeds`` expected) by
+        each seed's own draw; ``shared_mean``, ``shared_std``, ``shared_n`` by one draw for all seeds;
+        ``given``, what the new domain gives to the row; ``rank`` (1 best, 2 second, else empty) among the
+        rows that it gives as much, but of those that the oracle has selected; ``missing``, ``diverged``,
+        ``undefined``: the seeds concerned, in words. Over targets of which one has no value average and
+        worst are empty.
     """
     if selected.duplicated(["rule", "dataset", "variant", "target", "seed"]).any():
         raise InputError("selected runs: a run is there twice; give every file of selected runs once.")
@@ -102,7 +113,7 @@ def is_partial(cell: Any) -> bool:
 def _cells(
     runs: Mapping[tuple, Any], layout: Layout, panel: Panel, variant: str, metric: str
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Of a variant and metric: each target, then the average, with its numbers and gaps."""
+    """Of a variant and metric: each target, then all of them, with its numbers and gaps."""
 
     def chosen(rule: str) -> dict[str, dict[int, Any]]:
         return {
@@ -131,7 +142,11 @@ def _cells(
     gaps = {target: _gaps(found[target], own[target], ensemble=ensemble) for target in panel.targets}
     for target in panel.targets:
         yield target, cell(over_seeds(own[target]), over_seeds(shared[target]), gaps[target])
-    yield AVERAGE, cell(over_targets(own), over_targets(shared), _average_gaps(gaps))
+    together = _joined_gaps(gaps)
+    yield AVERAGE, cell(over_targets(own), over_targets(shared), together)
+    if len(panel.targets) > 1:
+        worst = partial(of_worst, higher_is_better=METRICS[metric].higher_is_better)
+        yield WORST, cell(worst(own), worst(shared), together)
 
 
 def _gaps(runs: Mapping[int, Any], values: BySeed, *, ensemble: bool) -> dict[str, str]:
@@ -156,7 +171,7 @@ def _gaps(runs: Mapping[int, Any], values: BySeed, *, ensemble: bool) -> dict[st
     return {gap: "; ".join(words) for gap, words in zip(GAPS, (missing, diverged, undefined), strict=True)}
 
 
-def _average_gaps(gaps: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+def _joined_gaps(gaps: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     return {
         gap: ", ".join(f"{target} ({own[gap]})" for target, own in gaps.items() if own[gap]) for gap in GAPS
     }

@@ -5,12 +5,14 @@ import math
 import pandas as pd
 
 from tsdg.data import paper
-from tsdg.study.layout import Layout
+from tsdg.study.layout import WORST, Layout
 from tsdg.study.metric import METRICS
 
 
 def compare(summary: pd.DataFrame, layout: Layout) -> pd.DataFrame:
-    """The paper's numbers beside a summary less baselines, for the panels that name a table of the paper.
+    """The paper's numbers beside a summary, for the panels that name a table of the paper.
+
+    Left out are baselines, and the worst target, which it prints nowhere.
 
     Returns
     -------
@@ -26,7 +28,7 @@ def compare(summary: pd.DataFrame, layout: Layout) -> pd.DataFrame:
     printed = pd.concat(paper.numbers(table).assign(dataset=dataset) for dataset, table in named.items())
     printed = printed.rename(columns={"row": "variant", "value": "paper"})
     of_the_paper = summary["dataset"].isin(named) & ~summary["variant"].isin(layout.baselines)
-    ours = summary.loc[of_the_paper, columns]
+    ours = summary.loc[of_the_paper & (summary["target"] != WORST), columns]
     compared = ours.merge(printed, how="left", on=keys, validate="many_to_one")
     compared["difference"] = compared["mean"] - compared["paper"]
     compared["note"] = ""

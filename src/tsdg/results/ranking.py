@@ -22,7 +22,7 @@ from tsdg.results.captions import notes
 from tsdg.results.latex import document, escape, ruled
 from tsdg.results.numbers import summarise
 from tsdg.results.tables import write
-from tsdg.study.layout import AVERAGE, Layout
+from tsdg.study.layout import Layout
 from tsdg.study.metric import METRICS
 
 ALPHA = 0.05
@@ -61,7 +61,6 @@ class Ranking:
 def block_values(selected: pd.DataFrame, layout: Layout) -> pd.DataFrame:
     """Blocks (data set, target) by variants, each panel's one metric as printed in the tables."""
     table = summarise(selected, layout)
-    table = table[table["target"] != AVERAGE]
     values = table.pivot(index=["dataset", "target"], columns="variant", values="mean")
     places = [(panel.dataset, target) for panel, target in layout.places]
     return values.reindex(index=pd.MultiIndex.from_tuples(places), columns=list(layout.rows))

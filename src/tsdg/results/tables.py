@@ -16,7 +16,7 @@ from tsdg.results.cells import Column, printed
 from tsdg.results.latex import body, document, escape, row
 from tsdg.results.numbers import summarise
 from tsdg.results.paper_layout import tabular
-from tsdg.study.layout import AVERAGE, Layout
+from tsdg.study.layout import AVERAGE, WORST, Layout, Panel
 from tsdg.study.metric import METRICS
 from tsdg.study.run import RECORDS
 
@@ -95,11 +95,16 @@ def _latex(name: str, table: pd.DataFrame, text: str, layout: Layout) -> str:
 
 def _blocks(layout: Layout) -> list[list[Column]]:
     """The columns of each block of rows."""
-    shown = [(panel, target) for panel in layout.panels for target in panel.shown]
+    shown = [(panel, target) for panel in layout.panels for target in _targets(panel)]
     if layout.arrange == "beside":
         return [[Column(panel, target, metric) for panel, target in shown for metric in panel.metrics]]
     count = len(layout.panels[0].metrics)
     return [[Column(panel, target, panel.metrics[k]) for panel, target in shown] for k in range(count)]
+
+
+def _targets(panel: Panel) -> list[str]:
+    """What is printed of a panel: of several targets that stand there by themselves the worst too."""
+    return [*panel.shown, *[WORST] * (len(panel.targets) > 1 and not panel.average_only)]
 
 
 def _headings(columns: Sequence[Column], layout: Layout) -> list[str]:

@@ -14,6 +14,8 @@ from tsdg.study.reading import Reading
 from tsdg.study.selection import DEFAULT, Selection
 
 AVERAGE = "Average"  # the mean over targets, where a target's name stands
+WORST = "Worst"  # the worst of several targets, likewise
+OVER_TARGETS = {AVERAGE: "the mean over targets", WORST: "the worst target"}
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from tsdg.methods.declarations import Declaration
 from tsdg.methods.search import Distribution
 from tsdg.study import clusters, config, folds, levels, targets
 from tsdg.study.figure_kinds import FIGURE_KINDS
-from tsdg.study.layout import AVERAGE, common_rows, joined
+from tsdg.study.layout import OVER_TARGETS, common_rows, joined
 from tsdg.study.metric import METRICS
 from tsdg.study.names import TAKEN
 from tsdg.study.params import Tree
@@ -90,8 +90,9 @@ def _dataset(study: Study, name: str) -> None:
         raise InputError(f"{where}.backbone: auto is for kind table; choose another")
     with _at(where):
         config.network(data)
-    if AVERAGE in data["domains"]:
-        raise InputError(f"{where}.domains.{AVERAGE}: tables call the mean over targets that; rename it")
+    for word, what in OVER_TARGETS.items():
+        if word in data["domains"]:
+            raise InputError(f"{where}.domains.{word}: tables call {what} that; rename it")
     if "clusters" in data:
         clusters.numbered(name, data["domains"], data["clusters"])
     _enough(f"{where}.", entry, len(data["domains"]))
@@ -315,7 +316,7 @@ def _paper(study: Study, where: str, dataset: str, table: str) -> None:
     of = f"a data set of kind {kinds[table]} with recordings of its own"
     fits = data["kind"] == kinds[table] and whole == ("of" not in study.datasets[dataset])
     if not whole:
-        domains = sorted(set(paper.numbers(table)["target"]) - {AVERAGE})
+        domains = sorted(set(paper.numbers(table)["target"]) - set(OVER_TARGETS))
         of = f"the domains {', '.join(domains)} of {of}"
         fits &= sorted(data["domains"]) == domains
     if not fits:
