@@ -7,7 +7,19 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from tsdg.commands import about, adopt, bundle, check, check_method, data, progress, results, toy, train
+from tsdg.commands import (
+    about,
+    adopt,
+    bundle,
+    check,
+    check_method,
+    data,
+    progress,
+    records,
+    results,
+    toy,
+    train,
+)
 from tsdg.commands.completion import SHELLS, PrintCompletion
 from tsdg.commands.version import Version
 from tsdg.errors import InputError
@@ -19,6 +31,7 @@ GROUPS = (
     train,
     bundle,
     results,
+    records,
     about,
     toy,
     progress,
