@@ -10,6 +10,7 @@ import tiny_study
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 from tsdg.learning import adaptation, metrics
+from tsdg.learning.calibration import tempered
 from tsdg.learning.inputs import Windows
 from tsdg.learning.network_inputs import SpectrumInput
 from tsdg.learning.networks import build
@@ -100,7 +101,10 @@ def test_packed_runs_adapt_and_are_centred_as_they_are_alone(data, params):
     targets, seeds = zip(*places, strict=True)
     together = trainer_of(data, settings, targets, seeds).train()
     for result, (target, seed) in zip(together, places, strict=True):
-        (alone,) = trainer_of(data, settings, [target], [seed]).train()
+        trainer = trainer_of(data, settings, [target], [seed])
+        (alone,) = trainer.train()
+        probabilities, labels = trainer._by("all", "", [target])[0]
+        calibrated = tempered(probabilities, alone.checkpoints[-1]["temperature"])
         adapted, own = result.checkpoints[-1]["adapted"], alone.checkpoints[-1]["adapted"]
         assert list(own) == [
             "all",
@@ -108,7 +112,10 @@ def test_packed_runs_adapt_and_are_centred_as_they_are_alone(data, params):
         ]
         for way, scores in own.items():
             assert adapted[way]["nll"] == pytest.approx(scores["nll"], rel=1e-3), way
+            assert adapted[way]["ece_calibrated"] == pytest.approx(scores["ece_calibrated"], abs=1e-3), way
             assert adapted[way]["n"] == scores["n"] == result.checkpoints[-1]["target"]["n"]
+        ece = metrics.expected_calibration_error(calibrated, labels)
+        assert own["all"]["ece_calibrated"] == pytest.approx(ece)
 
 
 def test_a_record_holds_adapted_scores_of_its_last_checkpoint(data, params):

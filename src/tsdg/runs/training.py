@@ -391,7 +391,8 @@ class Trainer:
         """
         checkpoints = [{"iteration": iteration, **scores} for scores in self._scores()]
         if self.adapt and iteration == self.iterations:
-            for checkpoint, scores in zip(checkpoints, self._adapted(), strict=True):
+            temperatures = [checkpoint["temperature"] for checkpoint in checkpoints]
+            for checkpoint, scores in zip(checkpoints, self._adapted(temperatures), strict=True):
                 checkpoint["adapted"] = scores
         if self.averaged and self.averaged.count:
             augmentation = self._augmentation(AVERAGING)
@@ -441,8 +442,11 @@ class Trainer:
             for known, true, row in zip(numbers, labels, rows, strict=True)
         ]
 
-    def _adapted(self) -> list[dict[str, Any]]:
-        """Metrics of each run on its target, each of whose domains the network is adapted to by itself."""
+    def _adapted(self, temperatures: Sequence[float]) -> list[dict[str, Any]]:
+        """Metrics of each run on its target, each of whose domains the network is adapted to by itself.
+
+        Their temperature is that of the network as it was trained.
+        """
         adapted: list[dict[str, Any]] = [{} for _ in self.sources]
         for name in adaptation.names(self.adapt):
             way, _, order = name.partition(", ")
@@ -453,9 +457,11 @@ class Trainer:
                     held_out, domains, self._by(way, order, domains), strict=True
                 ):
                     of_run[domain] = scored
-            for own, run, scores in zip(adapted, self.sources, held_out, strict=True):
+            for own, run, scores, temperature in zip(
+                adapted, self.sources, held_out, temperatures, strict=True
+            ):
                 if run.target is not None:
-                    own[name] = metrics.evaluate_target(run.target, scores)
+                    own[name] = metrics.evaluate_target(run.target, scores, temperature)
         return adapted
 
     @torch.no_grad()
