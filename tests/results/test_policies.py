@@ -5,8 +5,10 @@ import math
 import pytest
 
 from synthetic_records import make_record
+from tsdg.results import policies
 from tsdg.results.policies import agreement, compare, render
 from tsdg.runs.fingerprint import training_fingerprint
+from tsdg.runs.record import read
 from tsdg.runs.writing import write
 from tsdg.study.run import run_path
 from tsdg.study.study import Study
@@ -21,7 +23,7 @@ def test_groups_are_correlated_by_themselves():
     assert math.isnan(agreement([saturated]).spearman)
 
 
-def test_every_policy_picks_its_own_and_what_it_looks_at_is_judged(params, tmp_path):
+def test_every_policy_picks_its_own_and_what_it_looks_at_is_judged(params, tmp_path, monkeypatch):
     params["tables"]["tiny"] |= {"rows": ["vrex"], "ours": [], "targets": ["A", "D"]}
     study = Study(params, ["protocol=large", "seeds=1"])
     config = study.config("tiny", "vrex")
@@ -34,7 +36,10 @@ def test_every_policy_picks_its_own_and_what_it_looks_at_is_judged(params, tmp_p
         for domain, scores in record["checkpoints"][1]["validation"].items():
             scores["accuracy"] = one if domain == "B" else others
         write(tmp_path / "runs" / run_path(run), record | settings | {"hparams": study.hparams(run)})
+    reads = []
+    monkeypatch.setattr(policies, "read", lambda path, run: reads.append(run) or read(path, run))
     table, remarks = compare(study, "tiny", tmp_path / "runs", tmp_path / "data")
+    assert sorted(reads) == sorted(study.shown_runs("tiny"))  # once for all policies
     found = table.set_index("policy")
     assert found["picked"].fillna(0).to_dict() == pytest.approx(
         {"source-validation": 20, "worst-source": 40, "leave-one-source-out": 0, "oracle": 90}

@@ -26,6 +26,7 @@ from tsdg.study.selection import DEFAULT, ORACLE, WORST, Selection
 NOTHING = {"brier": 2.0, "nll": -float(np.log(np.finfo(np.float64).eps))}
 
 IsCurrent = Callable[[Run, Record], bool]
+Reader = Callable[[Path, Run], Record]
 Readings = Mapping[str, Reading]  # of rows that are derived of others
 
 
@@ -54,11 +55,12 @@ def outcomes(
     current: IsCurrent = lambda run, record: True,
     folds: Folds = MappingProxyType({}),
     readings: Readings = MappingProxyType({}),
+    reader: Reader = read,
 ) -> list[Outcome]:
     """The outcomes of the runs with a record that counts; parameters are those of `selection.select`."""
 
     def found(run: Run) -> Record | None:
-        return seen(run, Path(folder), readings.get(run.variant), current)
+        return seen(run, Path(folder), readings.get(run.variant), current, reader)
 
     every = (_outcome(run, found, selection, checkpoint, readings, folds.get(run, ())) for run in runs)
     return [outcome for outcome in every if outcome is not None]
@@ -90,12 +92,16 @@ def _outcome(
 
 
 def seen(
-    run: Run, folder: Path, reading: Reading | None = None, current: IsCurrent = lambda run, record: True
+    run: Run,
+    folder: Path,
+    reading: Reading | None = None,
+    current: IsCurrent = lambda run, record: True,
+    reader: Reader = read,
 ) -> Record | None:
     """The record of a row's run, if there is one that counts, with what the row shows in its checkpoints."""
     trained = replace(run, variant=reading.variant) if reading else run
     path = folder / run_path(trained)
-    record = read(path, trained) if path.exists() else None
+    record = reader(path, trained) if path.exists() else None
     if record is None or not current(run, record):
         return None
     return record.of_weights(reading.weights) if reading else record

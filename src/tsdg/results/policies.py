@@ -9,10 +9,11 @@ saturated, it says nothing, and there is no correlation; these are counted.
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from statistics import fmean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 from scipy import stats
@@ -21,15 +22,17 @@ from tsdg.errors import InputError
 from tsdg.results.captions import notes
 from tsdg.results.latex import document, escape, ruled
 from tsdg.results.numbers import summarise
-from tsdg.results.outcomes import Outcome, judged, outcomes
+from tsdg.results.outcomes import Outcome, judged, outcomes, seen
+from tsdg.results.selected import in_order
 from tsdg.results.selection import select
 from tsdg.results.tables import write
 from tsdg.runs.current import CurrentRecords
-from tsdg.runs.record import Record
+from tsdg.runs.record import Record, read
 from tsdg.study import folds
 from tsdg.study.folds import Folds
 from tsdg.study.layout import AVERAGE, Layout
 from tsdg.study.metric import METRICS
+from tsdg.study.run import Run
 from tsdg.study.selection import LEFT_OUT, ORACLE, POLICIES, Selection
 from tsdg.study.study import Study
 
@@ -83,66 +86,66 @@ def compare(
     list of str
         What must be said.
     """
-    records = CurrentRecords(study, runs, data)
-    rows, remarks = [], []
+    current = CurrentRecords(study, runs, data).current
+    reader = cache(read)  # so that all policies read a record once; cleared after each variant
+    policies, remarks, absent = list[_Policy](), list[str](), 0
     for policy in POLICIES:
-        selection = Selection(policy, metric)
-        own = study.under(selection)
+        own = study.under(Selection(policy, metric))
         try:
-            judging = folds.of_table(own, table)
+            policies.append(_Policy(own, own.selection(table), folds.of_table(own, table), [], [], {}))
         except InputError as error:
             remarks.append(f"Without {policy}: {error}.")
-            continue
-        expected = own.shown_runs(table)
-        selected = select(
-            expected,
-            runs,
-            selection=selection,
-            checkpoint=own.checkpoint,
-            current=records.current,
-            folds=judging,
-            readings=own.readings(table),
+    readings = study.readings(table)
+    leading = {panel.dataset: panel.leading for panel in study.panels(table)}
+
+    def found(run: Run) -> Record | None:
+        return seen(run, runs, readings.get(run.variant), current, reader)
+
+    def training(run: Run) -> tuple[str, str]:
+        return run.dataset, study.trained(run).variant
+
+    for _, group in groupby(sorted(study.shown_runs(table), key=training), training):
+        expected = sorted(group)
+        for one in policies:
+            how: dict[str, Any] = {
+                "selection": one.selection, "checkpoint": study.checkpoint, "current": current,
+                "folds": one.judging, "readings": readings, "reader": reader,
+            }  # fmt: skip
+            one.selected.append(select(expected, runs, **how))
+            taken = outcomes(expected, runs, **how)
+            one.found.extend(taken)
+            absent += sum(found(fold.run) is None for run in expected for fold in one.judging.get(run, ()))
+            if one.selection.policy in (LEFT_OUT, ORACLE):  # which do not choose by checkpoints
+                continue
+            for run in (outcome.run for outcome in taken if outcome.finished):
+                if record := found(run):
+                    course = _course(record, one.selection, leading[run.dataset])
+                    one.courses.setdefault((run.dataset, run.variant), []).append(course)
+        reader.cache_clear()
+    if absent:
+        remarks.append(
+            f"{absent} trainings that leave out a source have no current record: train them by "
+            f"--set tables.{table}.selection={LEFT_OUT}."
         )
-        if policy == next(iter(POLICIES)):
-            remarks += notes(selected, own.layout(table))
-        judges = [study.trained(fold.run) for of_run in judging.values() for fold in of_run]
-        absent = sum(records.find(run) is None for run in judges)
-        if absent:
-            remarks.append(
-                f"{absent} trainings that leave out a source have no current record: train them by "
-                f"--set tables.{table}.selection={LEFT_OUT}."
-            )
-        found = outcomes(
-            expected,
-            runs,
-            selection=selection,
-            checkpoint=own.checkpoint,
-            current=records.current,
-            folds=judging,
-            readings=own.readings(table),
-        )
-        courses = _courses(records, found, selection, own.layout(table))
-        rows += _rows(own.layout(table), selection, selected, found, judging, courses)
-    return pd.DataFrame(rows), remarks
+    layouts = [one.study.layout(table) for one in policies]
+    selected = [pd.concat(one.selected) for one in policies]
+    rows = [
+        row
+        for one, own, layout in zip(policies, selected, layouts, strict=True)
+        for row in _rows(layout, one.selection, own, one.found, one.judging, one.courses)
+    ]
+    return pd.DataFrame(rows), [*notes(in_order(selected[0]), layouts[0]), *remarks]
 
 
-def _courses(
-    records: CurrentRecords, found: Sequence[Outcome], selection: Selection, layout: Layout
-) -> dict[tuple[str, str], list[Pairs]]:
-    """Of each run of a data set and variant its checkpoints; none of policies that do not choose by them."""
-    if selection.policy in (LEFT_OUT, ORACLE):
-        return {}
-    study = records.recipes.study
-    leading = {panel.dataset: panel.leading for panel in layout.panels}
-    courses: dict[tuple[str, str], list[Pairs]] = {}
-    for outcome in found:
-        reading = study.reading(outcome.run.variant)
-        record = records.find(study.trained(outcome.run)) if outcome.finished else None
-        if record is not None:
-            record = record.of_weights(reading.weights)
-            place = outcome.run.dataset, outcome.run.variant
-            courses.setdefault(place, []).append(_course(record, selection, leading[outcome.run.dataset]))
-    return courses
+class _Policy(NamedTuple):
+    """A policy, and what it finds."""
+
+    study: Study
+    selection: Selection
+    judging: Folds
+    selected: list[pd.DataFrame]
+    found: list[Outcome]
+    courses: dict[tuple[str, str], list[Pairs]]  # of each run of a data set and variant its checkpoints
 
 
 def _course(record: Record, selection: Selection, metric: str) -> Pairs:

@@ -26,9 +26,10 @@ import pandas as pd
 
 from tsdg.errors import InputError
 from tsdg.results.ensembles import named, target_scores
-from tsdg.results.outcomes import IsCurrent, Outcome, Readings, outcomes
+from tsdg.results.outcomes import IsCurrent, Outcome, Reader, Readings, outcomes
 from tsdg.results.reading import member
 from tsdg.results.selected import COLUMNS, TYPES, in_order
+from tsdg.runs.record import read
 from tsdg.study.folds import Folds
 from tsdg.study.metric import METRICS
 from tsdg.study.reading import LAST
@@ -48,6 +49,7 @@ def select(
     one_for_all: bool = True,
     folds: Folds = MappingProxyType({}),
     readings: Readings = MappingProxyType({}),
+    reader: Reader = read,
 ) -> pd.DataFrame:
     """Apply both rules to the records found of the expected runs.
 
@@ -76,6 +78,8 @@ def select(
         as good as absent; one that diverged has accuracy 0, or what is worst of another metric.
     readings
         What rows that are derived of others show, see `tsdg.study.study.Study.readings`.
+    reader
+        Reads a record, as `tsdg.runs.record.read` does.
 
     Returns
     -------
@@ -101,7 +105,7 @@ def select(
         expected = list(group)
         found = outcomes(
             expected, folder, selection=selection, checkpoint=checkpoint, current=current, folds=folds,
-            readings=readings,
+            readings=readings, reader=reader,
         )  # fmt: skip
         _check_alike(found, Path(folder))
         shared = shared_draw(found, selection)
