@@ -462,6 +462,11 @@ def test_an_edit_of_a_card_is_refused(bundle, tmp_path):
         (("sampling_rate",), "50", "sampling_rate is '50' where a number or null belongs"),
         (("validation", "B", "accuracy"), 7, "validation.B.accuracy is 7 where a number <= 1 belongs"),
         (("columns",), ABSENT, "it lacks columns"),
+        (
+            ("given",),
+            {"center": "domain", "reference": None, "one_kind": 1.0, "all_kinds": 2.0},
+            "given centres features, and the network's input is raw",
+        ),
         (("format",), 1, "its format is 1 where this version reads 2"),
     ],
 )

@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 import tiny_study
 from tiny_study import LINE
 from tsdg.bundle.export import export
-from tsdg.bundle.model import Bundle
+from tsdg.bundle.model import Bundle, write_onnx
 from tsdg.bundle.predict import predict
-from tsdg.commands.main import main
 from tsdg.data.integrity import fingerprint
 from tsdg.data.windows import WindowedDataset, checksum
 from tsdg.errors import InputError
@@ -19,10 +19,17 @@ from tsdg.runs.training import Trainer
 from tsdg.study.study import Study
 
 pytest.importorskip("safetensors")
+NETWORK = {
+    "method": "erm",
+    "input": "spectrum",
+    "backbone": {"name": "tcn", "width": 8, "depth": 2},
+}
 ROWS = {
     "centred": LINE | {"center": "domain", "label": "Centred"},
     "reference": LINE | {"center": "reference", "label": "Reference"},
     "faults": LINE | {"omit_reference": True, "label": "Faults"},
+    "network-centred": NETWORK | {"center": "domain", "label": "Centred network"},
+    "network-reference": NETWORK | {"center": "reference", "label": "Network, reference"},
 }
 
 
@@ -73,16 +80,16 @@ def recordings(folder, path, labels=(0, 1, 2), domain="D"):
     return path, rows["label"].to_numpy()
 
 
-@pytest.mark.parametrize("row", ["centred", "reference", "erm"])
+@pytest.mark.parametrize("row", ["centred", "reference", "network-centred", "network-reference", "erm"])
 def test_a_prediction_is_the_recorded_evaluation(folder, study, tmp_path, row):
     data = WindowedDataset.load(folder)
-    config, omitted = study.config("tiny", row), row == "reference"
+    config, omitted = study.config("tiny", row), row.endswith("reference")
     path, _ = recordings(folder, tmp_path / "new.csv", (0, 1) if omitted else (0, 1, 2))
     reference = recordings(folder, tmp_path / "rest.csv", (2,))[0] if omitted else None
-    if row == "erm":
+    if config["method"] == "erm":
         trainer = Trainer(data, Windows(data), config, targets=["D"], seeds=[0], hparams=[{}])
         trainer.train()
-        ((expected, _),) = trainer._by("all", "", ["D"])
+        ((expected, _),) = trainer._by("all", "", ["D"]) if row == "erm" else trainer._probabilities(["D"])
     else:
         fitting = Fitting(data, Windows(data), config, target="D", seed=0, hparams={})
         fitting.train()
@@ -144,8 +151,36 @@ def pd_twice(path):
     return path
 
 
-def test_onnx_of_a_centred_model_is_refused(folder, study, project, capsys):
-    (project / "params.yaml").write_text(study.dump())
-    command = ["export", "--data", str(folder), "--dataset", "tiny", "--variant", "centred", "--onnx"]
-    assert main(command) == 2
-    assert "--onnx: centred takes something of each new domain" in capsys.readouterr().err
+@pytest.mark.parametrize(("row", "name"), [("centred", "domain"), ("network-reference", "reference")])
+def test_onnx_of_a_centred_model_takes_the_windows_that_it_is_centred_by(folder, study, tmp_path, row, name):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnxscript")
+    bundle = export(study, folder, dataset="three", variant=row)
+    session = onnxruntime.InferenceSession(write_onnx(bundle, tmp_path))
+    generator = torch.Generator().manual_seed(0)
+    windows, given = (torch.randn(n, 2, 12, generator=generator) for n in (5, 40))
+    (logits,) = session.run(["logits"], {"windows": windows.numpy(), name: given.numpy()})
+    bundle.model.network.centre.copy_(bundle.model.mean_of(given))
+    np.testing.assert_allclose(logits, bundle.logits(windows).numpy(), atol=1e-4)
+    assert (
+        np.abs(logits - session.run(["logits"], {"windows": windows.numpy(), name: windows.numpy()})[0]).max()
+        > 1e-3
+    )
+
+
+def test_a_centred_network_is_as_good_on_its_sources_as_its_trainer_says(folder, study):
+    card = export(study, folder, dataset="three", variant="network-centred").card
+    data, config = WindowedDataset.load(folder), study.config("three", "network-centred")
+    trainer = Trainer(data, Windows(data), config, targets=[None], seeds=[0], hparams=[{}])
+    (result,) = trainer.train()
+    for name, scores in card["validation"].items():
+        found = result.checkpoints[-1]["validation"][name]
+        assert scores["ece"] == pytest.approx(found["ece"], abs=1e-4), name
+
+
+def test_an_ensemble_of_centred_networks_is_refused(folder, study):
+    params = study.params | {"protocol": "small"}
+    params["variants"]["many"] = {"label": "Many", "of": "network-centred", "ensemble": True}
+    params["protocols"]["small"] |= {"seeds": 3}
+    with pytest.raises(InputError, match="many: an ensemble of centred networks cannot be exported"):
+        export(Study(params), folder, dataset="three", variant="many")

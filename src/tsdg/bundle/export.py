@@ -15,6 +15,7 @@ from torch import nn
 from tsdg import methods
 from tsdg.bundle import new_domain
 from tsdg.bundle.card import Choice, make_card
+from tsdg.bundle.centred import CentredNetwork
 from tsdg.bundle.draws import chosen_draw, has_records
 from tsdg.bundle.linear import linear_network
 from tsdg.bundle.model import Bundle, Model
@@ -23,6 +24,7 @@ from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 from tsdg.learning import metrics
 from tsdg.learning.calibration import fit_temperature
+from tsdg.learning.centring import NONE
 from tsdg.learning.inputs import Windows
 from tsdg.methods import estimators
 from tsdg.methods.base import Method
@@ -81,8 +83,6 @@ def export(
     _check_reading(study, variant, reading)
     check_domains(study, name, prepared, Path(data))
     _check_method(config["method"], variant)
-    if "center" in config and config["method"] != estimators.METHOD:
-        raise InputError(f"{variant}: center: a centred network cannot be exported; choose another variant")
     chosen = chosen_draw(study, name, reading.variant, draw, runs, prepared.fingerprint, seed)
     choice = Choice(name, variant, *chosen, seed, members(study, variant))
     on = choose_device(device or study.params["device"])
@@ -102,7 +102,9 @@ def export(
         validation = result.checkpoints[-1]["validation"]
     else:
         trainers = _trained(prepared, recipe, choice, on, progress)
-        network = stacked([_network(trainer, reading.weights).cpu() for trainer in trainers])
+        network: nn.Module = stacked([_network(trainer, reading.weights).cpu() for trainer in trainers])
+        if before := trainers[0].before:
+            network = CentredNetwork(before.before.cpu(), network)
         model, standardized = _model(network, trainers[0].windows, choice.members)
         scored = _validation(trainers[0], model)
         temperature = fit_temperature(*(np.concatenate(part) for part in zip(*scored.values(), strict=True)))
@@ -137,8 +139,13 @@ def _check_reading(study: Study, variant: str, reading: Reading) -> None:
             f"{variant}: an ensemble is of the protocol's seeds, and {study.protocol.name} has one; choose "
             "another with --set protocol=..."
         )
-    if reading.ensemble and study.variant(variant)["method"] == estimators.METHOD:
-        raise InputError(f"{variant}: an ensemble of estimators cannot be exported; choose {reading.variant}")
+    row = study.variant(variant)
+    for what, met in (
+        ("estimators", row["method"] == estimators.METHOD),
+        ("centred networks", row.get("center", NONE) != NONE),
+    ):
+        if reading.ensemble and met:
+            raise InputError(f"{variant}: an ensemble of {what} cannot be exported; choose {reading.variant}")
 
 
 def stacked(networks: Sequence[nn.Module]) -> nn.Module:
@@ -229,10 +236,15 @@ def _model(network: nn.Module, windows: Windows, members: int = 1) -> tuple[Mode
 
 @torch.no_grad()
 def _validation(trainer: Trainer, model: Model) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Logits and labels of each source's validation windows, as the model to take away gives them."""
+    """Logits and labels of each source's validation windows, as the model to take away gives them.
+
+    A source is centred by its own training windows, or reference.
+    """
     (sources,) = trainer.sources
     found = {}
-    for name in sources.names:
+    for d, name in enumerate(sources.names):
+        if isinstance(model.network, CentredNetwork) and trainer.before:
+            model.network.centre.copy_(trainer.before.means[:, d])
         index = torch.from_numpy(sources.evaluation[name]).to(trainer.device)
         x = trainer.windows.views[trainer.windows.starts[index]].cpu()
         logits = torch.cat([model(part) for part in x.split(256)]).double().numpy()

@@ -54,8 +54,9 @@ class LinearNetwork(nn.Module):
             self.register_buffer(name, torch.from_numpy(np.array(value, dtype=np.float64))[None])
         self.register_buffer("centre", torch.zeros_like(self.mean), persistent=False)
 
-    def forward(self, x: Tensor) -> Tensor:
-        z = (self.features(x.squeeze(0)) - self.centre - self.mean) / self.deviation
+    def forward(self, x: Tensor, centre: Tensor | None = None) -> Tensor:
+        centre = self.centre if centre is None else centre
+        z = (self.features(x.squeeze(0)) - centre - self.mean) / self.deviation
         return (z @ self.weight[0].T + self.bias).float().unsqueeze(0)
 
     @classmethod

@@ -15,15 +15,20 @@ import torch
 from torch import Tensor, nn
 
 from tsdg.bundle import schema
+from tsdg.bundle.centred import CentredNetwork
 from tsdg.bundle.linear import LinearNetwork
 from tsdg.errors import InputError
 from tsdg.files import atomic, write_text
+from tsdg.learning.centring import NONE
 from tsdg.learning.features import Features
-from tsdg.learning.networks import build, options
+from tsdg.learning.networks import INPUTS, build, options
 from tsdg.runs.strict import parsed
 
 CARD, WEIGHTS, ONNX = "card.json", "weights.safetensors", "model.onnx"
 _REMEDY = "make it again with `tsdg export`"
+
+
+Centred = LinearNetwork | CentredNetwork  # networks that may take the mean of a domain
 
 
 class Model(nn.Module):
@@ -33,7 +38,7 @@ class Model(nn.Module):
 
     Parameters
     ----------
-    network : Network or LinearNetwork
+    network : Network, CentredNetwork or LinearNetwork
         Of one run, or of an ensemble's.
     mean, deviation : (C,)
         What each channel is reduced by and divided by; 0 and 1 where it is taken as it is.
@@ -56,8 +61,15 @@ class Model(nn.Module):
         x = (x - self.mean) / self.deviation
         return torch.where(x.isnan(), torch.zeros_like(x), x)  # what is missing is the mean
 
-    def forward(self, x: Tensor) -> Tensor:
+    def mean_of(self, windows: Tensor) -> Tensor:
+        """What the windows ``(N, C, T)`` of a domain are centred by: the mean of some of them."""
+        assert isinstance(self.network, Centred)
+        return self.network.features(self.standardized(windows)).double().mean(0, keepdim=True)
+
+    def forward(self, x: Tensor, of_domain: Tensor | None = None) -> Tensor:
         x = self.standardized(x).unsqueeze(0)
+        if of_domain is not None:
+            return self.network(x, self.mean_of(of_domain)).squeeze(0)
         if self.members == 1:
             return self.network(x).squeeze(0)
         logits = self.network(x.expand(self.members, *x.shape[1:]))
@@ -157,34 +169,47 @@ def empty_model(card: dict[str, Any]) -> Model:
         features = Features(card["network"]["features"], card["sampling_rate"])
         network = LinearNetwork.empty(features, channels, length, classes)
     else:
+        seen = card["network"].get("input", "raw")
+        before = INPUTS[seen](channels, length) if _center(card) != NONE else None
         network = build(
             card["network"]["backbone"],
-            channels=channels,
-            length=length,
+            channels=before.channels if before else channels,
+            length=before.length if before else length,
             classes=classes,
             generators=[torch.Generator()] * card.get("members", 1),
-            input=card["network"].get("input", "raw"),
+            input="raw" if before else seen,
             **options(card["network"]),
         )
+        if before:
+            network = CentredNetwork(before, network)
     scales = card["standardize"] or [{"mean": 0.0, "deviation": 1.0}] * len(card["channels"])
     mean, deviation = (torch.tensor([scale[key] for scale in scales]) for key in ("mean", "deviation"))
     return Model(network, mean, deviation, card.get("members", 1))
 
 
+def _center(card: dict[str, Any]) -> str:
+    return (card.get("given") or {}).get("center", NONE)
+
+
 def write_onnx(bundle: Bundle, folder: str | Path) -> Path:
-    """Write the model for ONNX: input ``windows (N, C, T)`` float32, output ``logits (N, K)``; N is free."""
+    """Write the model for ONNX: input ``windows (N, C, T)`` float32, output ``logits (N, K)``; N is free.
+
+    That of a centred model has a second input, likewise: the windows of the domain that it is centred by,
+    called ``reference`` or ``domain``.
+    """
     path = Path(folder) / ONNX
     shape = (2, len(bundle.card["channels"]), bundle.card["window"]["length"])
+    inputs = ["windows", *[center for center in [_center(bundle.card)] if center != NONE]]
     logging.getLogger("torch.onnx").setLevel(logging.ERROR)  # it names packages that it does without
     with atomic(path) as temporary, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the exporter about itself
         torch.onnx.export(
             bundle.model,
-            (torch.zeros(shape),),
+            tuple(torch.zeros(shape) for _ in inputs),
             temporary,
-            input_names=["windows"],
+            input_names=inputs,
             output_names=["logits"],
-            dynamic_shapes=({0: torch.export.Dim("N")},),
+            dynamic_shapes=tuple({0: torch.export.Dim(f"N{k}")} for k in range(len(inputs))),
             dynamo=True,
             external_data=False,
             verbose=False,

@@ -14,8 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tsdg.bundle.linear import LinearNetwork
-from tsdg.bundle.model import Bundle, Model
+from tsdg.bundle.model import Bundle, Centred, Model
 from tsdg.data.windows import WindowedDataset
 from tsdg.errors import InputError
 from tsdg.learning.adaptation import has_statistics, statistics_of_all
@@ -163,7 +162,7 @@ class _Rows:
 
 
 def _adapts(model: Model) -> bool:
-    return not isinstance(model.network, LinearNetwork) and has_statistics(model.network)  # type: ignore[arg-type]
+    return not isinstance(model.network, Centred) and has_statistics(model.network)  # type: ignore[arg-type]
 
 
 def _check_count(count: int, least: int, where: str, what: str) -> None:
@@ -173,8 +172,8 @@ def _check_count(count: int, least: int, where: str, what: str) -> None:
 
 def _centre(model: Model, windows: Windows) -> None:
     network = model.network
-    assert isinstance(network, LinearNetwork)
+    assert isinstance(network, Centred)
     total = torch.zeros_like(network.centre)
     for part in torch.arange(len(windows)).split(BLOCK):
-        total += network.features(model.standardized(windows(part))).sum(0)
+        total += len(part) * model.mean_of(windows(part))
     network.centre.copy_(total / len(windows))

@@ -67,6 +67,11 @@ class Network(Struct, frozen=True):
         if self.input not in ("raw", *INPUTS):
             raise ValueError(f"input {self.input!r:.40} is not known")
 
+    @property
+    def has_features(self) -> bool:
+        """Whether something is computed of windows, whose mean may be taken."""
+        return self.features is not None or self.input in INPUTS
+
 
 class Given(Struct, frozen=True):
     """What the model takes of a new domain, see `tsdg.bundle.new_domain.Given`."""
@@ -129,6 +134,8 @@ class Card(Struct, frozen=True):
         scaled = self.standardize
         if scaled is not None and [scale.channel for scale in scaled] != self.channels:
             raise ValueError("standardize is not of the channels, in their order")
+        if self.given and self.given.center != "none" and not self.network.has_features:
+            raise ValueError(f"given centres features, and the network's input is {self.network.input}")
         if self.domains.keys() != self.validation.keys():
             raise ValueError("validation is not of the domains")
 

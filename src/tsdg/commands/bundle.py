@@ -100,11 +100,6 @@ def _export(options: argparse.Namespace) -> None:
             study, data, dataset=name, variant=options.variant, draw=options.draw, seed=options.seed,
             runs=options.runs, device=options.device, progress=progress, say=partial(print, flush=True),
         )  # fmt: skip
-    if options.onnx and (bundle.card["given"] or {}).get("center", "none") != "none":
-        raise InputError(
-            f"--onnx: {options.variant} takes something of each new domain, which is not in a file for "
-            "ONNX; leave it out"
-        )
     out = options.out or Path("results/bundles") / f"{bundle.card['dataset']}-{options.variant}"
     paths = bundle.save(out)
     if options.onnx:
