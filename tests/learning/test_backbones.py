@@ -387,6 +387,21 @@ def test_the_last_step_of_a_tcn_sees_the_whole_window():
         assert 1 + 2 * (kernel - 1) * (2 ** (deep - 1) - 1) < length
 
 
+def test_a_tcn_deeper_than_its_window_is_long_is_that_of_ever_wider_dilations():
+    network = networks.build(
+        "tcn", channels=1, length=16, classes=2, generators=streams([0]), width=3, depth=70
+    ).double()
+    blocks = network.featurizer.blocks
+    assert [conv.dilation for block in blocks[3:] for conv in block.convs] == [8, 8] + [16, 16] * 66
+    x = normal(1, 2, 1, 16)
+    capped = network(x)
+    for place, block in enumerate(blocks[:9]):
+        for conv in block.convs:
+            conv.dilation = 2**place
+            conv.before = (conv.kernel_size - 1) * conv.dilation
+    torch.testing.assert_close(network(x), capped, rtol=0, atol=0)
+
+
 @pytest.mark.parametrize("name", BACKBONES)
 def test_options_are_those_of_the_constructor(name):
     named = inspect.signature(BACKBONES[name]).parameters.values()

@@ -203,6 +203,16 @@ def test_the_input_of_a_network_decides_a_training_unless_it_is_the_window(param
             {"label": "TCN", "method": "erm", "backbone": "tcn", "adapt": ["all", "t3a"]},
             "adapt: all: backbone tcn of variant erm has no batch normalization",
         ),
+        (
+            "variants.erm",
+            {"label": "Heads", "method": "erm", "backbone": {"name": "transformer", "heads": 5}},
+            "variants.erm: backbone.heads: 5 does not divide the width, which is 64",
+        ),
+        (
+            "datasets.tiny.backbone",
+            {"name": "transformer", "width": 6},
+            "datasets.tiny: backbone.heads: 4 does not divide the width, which is 6",
+        ),
         ("training.domains_per_batch", 4, "domains_per_batch: 4 where 3 domains at most are sources"),
         (
             "tables.tiny.targets",

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from tsdg.errors import InputError
 from tsdg.learning.backbones.options import DEFAULTS, NORMALIZATIONS, OPTIONS
 
 AUTO = "auto"  # for recordings of one's own, which follows from their windows
@@ -49,7 +50,20 @@ def _options(name: str) -> dict[str, Any]:
 
 
 def named(entry: str | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The name of a backbone and the options that are given to it."""
+    """The name of a backbone and the options that are given to it.
+
+    Raises
+    ------
+    InputError
+        Heads cannot share the width.
+    """
     if isinstance(entry, str):
         return entry, {}
-    return entry["name"], {option: value for option, value in entry.items() if option != "name"}
+    name, options = entry["name"], {option: value for option, value in entry.items() if option != "name"}
+    values: dict[str, Any] = DEFAULTS[name] | options
+    if "heads" in values and values["width"] % values["heads"]:
+        raise InputError(
+            f"backbone.heads: {values['heads']} does not divide the width, which is {values['width']}; give "
+            "one that does, or another width"
+        )
+    return name, options

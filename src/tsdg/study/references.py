@@ -16,7 +16,7 @@ from tsdg.learning.centring import NONE
 from tsdg.methods import estimators
 from tsdg.methods.declarations import Declaration
 from tsdg.methods.search import Distribution
-from tsdg.study import clusters, config, folds, levels, targets
+from tsdg.study import backbones, clusters, config, folds, levels, targets
 from tsdg.study.figure_kinds import FIGURE_KINDS
 from tsdg.study.layout import OVER_TARGETS, common_rows, joined
 from tsdg.study.metric import METRICS
@@ -114,6 +114,7 @@ def _variant(where: str, row: Tree) -> None:
             estimators.check(row)
         return
     with _at(where):
+        backbones.named(row.get("backbone", backbones.AUTO))
         method = methods.declaration(row["method"])
         methods.check_options(row["method"], row.get("options", {}))
     for name, value in row.get("hparams", {}).items():

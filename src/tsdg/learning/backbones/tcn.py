@@ -56,7 +56,8 @@ class TCN(Backbone):
 
     Bai, Kolter, Koltun: "An Empirical Evaluation of Generic Convolutional and Recurrent Networks for Sequence
     Modeling" (2018). Causal and with weight normalization as published; width and kernel are those of its
-    sequential MNIST. Without its dropout.
+    sequential MNIST. Without its dropout. No farther apart than the window is long, beyond which there are
+    zeros alone.
 
     Parameters
     ----------
@@ -94,7 +95,7 @@ class TCN(Backbone):
         length = self.stem.length
         inputs = [self.stem.channels, *[width] * ((depth or _covering(length, kernel)) - 1)]
         self.blocks = nn.ModuleList(
-            TemporalBlock(channels, width, kernel, 2**place, length, generators, norm)
+            TemporalBlock(channels, width, kernel, min(2**place, length), length, generators, norm)
             for place, channels in enumerate(inputs)
         )
 
