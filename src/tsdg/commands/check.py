@@ -2,6 +2,7 @@
 
 import argparse
 import shlex
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,7 +52,7 @@ def add(commands: Commands) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    from tsdg.data.describe import describe
+    from tsdg.data.describe import describe, is_unbalanced
     from tsdg.data.integrity import load_checked
     from tsdg.data.own.check import check_table, proposal
     from tsdg.data.own.study_file import name_of, study_text
@@ -77,16 +78,24 @@ def _check(arguments: argparse.Namespace) -> None:
         print(*describe(data), *baselines(data), sep="\n")
         return
     if path.exists():
+        cards: list[Mapping[str, Any]] = []
+
+        def also(data: "WindowedDataset") -> list[str]:
+            cards.append(data.card)
+            return baselines(data)
+
         with progress_bar("check", "part") as step:
-            lines, entry = check_table(path, **options, also=baselines, said_before=_print, progress=step)
+            lines, entry = check_table(path, **options, also=also, said_before=_print, progress=step)
+        unbalanced = is_unbalanced(cards[0])
         name = name_of(arguments.as_name or path.name.split(".")[0]) or "mine"
         name = f"{name}-own" if name in KINDS else name
         if arguments.write is None:
-            print(*lines, "", HOW, proposal(name, entry), sep="\n")
+            print(*lines, "", HOW, proposal(name, entry, unbalanced=unbalanced), sep="\n")
             return
         file = shlex.quote(str(arguments.write))
         with atomic(arguments.write) as temporary:
-            temporary.write_text(study_text(name, entry, file), encoding="utf-8")
+            text = study_text(name, entry, file, unbalanced=unbalanced)
+            temporary.write_text(text, encoding="utf-8")
         print(*lines, "", NEXT.format(file=file, name=name), sep="\n")
         return
     if arguments.write is not None:

@@ -39,7 +39,7 @@ def describe(data: WindowedDataset) -> list[str]:
     )
     lines += untaught_somewhere(data.card)
     share = counts.sum() / max(1, counts.to_numpy().sum())
-    if share.max() > IMBALANCED * share.min():
+    if is_unbalanced(data.card):
         lines.append(
             f"imbalance: {share.idxmax()} {share.max():.0%} of the windows, {share.idxmin()} "
             f"{share.min():.1%}; whoever always says {share.idxmax()} has an accuracy of {share.max():.0%}: "
@@ -68,6 +68,12 @@ def describe(data: WindowedDataset) -> list[str]:
             words += ", so that validation is optimistic; `split: blocked` prevents it"
         lines.append(words)
     return lines
+
+
+def is_unbalanced(card: Mapping[str, Any]) -> bool:
+    """Whether some class has clearly more windows than another."""
+    windows = pd.DataFrame.from_dict(card["counts"], orient="index").sum()
+    return bool(windows.max() > IMBALANCED * windows.min())
 
 
 def untaught_somewhere(card: Mapping[str, Any]) -> list[str]:

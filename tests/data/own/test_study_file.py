@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from tsdg.commands.main import main
 from tsdg.data.own.prepare import prepare
 from tsdg.data.own.study_file import name_of
 from tsdg.study.study import Study
@@ -47,6 +48,36 @@ def test_a_study_is_written_that_runs_at_once(tmp_path):
     assert again.returncode != 0
     assert "is there already" in again.stderr
     assert (tmp_path / "study.yaml").read_text() == text
+
+
+@pytest.mark.parametrize("rare", [6, 2])
+def test_metrics_that_count_classes_alike_come_first_where_they_are_unbalanced(tmp_path, capsys, rare):
+    rng = np.random.default_rng(0)
+    windows = [(u, k, n) for u in "uvw" for k, count in (("run", 7), ("fall", rare)) for n in range(count)]
+    parts = [
+        pd.DataFrame({"rec": f"{u}{k}{n}", "user": u, "label": k, "x": rng.normal(size=16)})
+        for u, k, n in windows
+    ]
+    pd.concat(parts).to_csv(tmp_path / "d.csv", index=False)
+    words = [
+        "check",
+        str(tmp_path / "d.csv"),
+        "--domain",
+        "user",
+        "--recording",
+        "rec",
+        "--window",
+        "16",
+        "--quick",
+    ]
+    assert main([*words, "--write", str(tmp_path / "s.yaml")]) == 0
+    assert main(words) == 0
+    proposed = yaml.safe_load(capsys.readouterr().out.split("runs at once.\n")[-1])["tables"]["d"]
+    text = (tmp_path / "s.yaml").read_text()
+    metrics = ["macro_f1", "balanced_accuracy"] * (rare == 2) + ["accuracy", "ece"]
+    assert Study.load(tmp_path / "s.yaml").table("d")["metrics"] == proposed["metrics"] == metrics
+    assert ("# classes are unbalanced" in text) == (rare == 2)
+    assert proposed["caption"] in " ".join(text.split())
 
 
 @pytest.mark.parametrize(("text", "name"), [("Zürich, 1", "Zurich-1"), ("a_b-c", "a_b-c"), ("東", "")])

@@ -22,7 +22,7 @@ from tsdg.data.own.raw import open_source
 from tsdg.data.own.recordings import FILE, LABEL, Block, Columns, Progress, Recording, Source
 from tsdg.data.own.sampling import IRREGULAR, RATES_DIFFER, plain_rate
 from tsdg.data.own.stamps import GAP, is_epoch, names_a_clock, names_a_count, rate_of, resolution
-from tsdg.data.own.study_file import BASELINES, ROWS, name_of, yaml_text
+from tsdg.data.own.study_file import BASELINES, MEASURED, METRICS, ROWS, name_of, yaml_text
 from tsdg.data.simulated import SIMULATED_COLUMN
 from tsdg.data.split import proposed
 from tsdg.data.windows import WindowedDataset
@@ -359,15 +359,15 @@ def _rising(source: Source, columns: Columns, names: Sequence[str]) -> dict[str,
     return {name: clock for name, clock in found.items() if clock.back < 1 - MOSTLY and clock.ties < MOSTLY}
 
 
-def proposal(name: str, entry: Mapping[str, Any]) -> str:
+def proposal(name: str, entry: Mapping[str, Any], *, unbalanced: bool = False) -> str:
     """A data set's entry, and that of its table, to be pasted into params.yaml."""
     table = {
         "dataset": name,
         "rows": ROWS,
         "baselines": BASELINES,
         "ours": ["ours-learned"],
-        "metrics": ["accuracy", "ece"],
-        "caption": f"{name}: accuracy and expected calibration error on each domain held out in turn.",
+        "metrics": METRICS[unbalanced],
+        "caption": f"{name}: {MEASURED[unbalanced]} on each domain held out in turn.",
     }
     tree = {"datasets": {name: dict(entry)}, "tables": {name: table}}
     return yaml_text(tree)

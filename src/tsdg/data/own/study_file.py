@@ -77,6 +77,15 @@ _OPTIONS = {
 }
 BASELINES = ["spectrum-logistic", "statistics-logistic", "both-logistic"]
 ROWS = [*BASELINES, "erm", "coral", "groupdro", "ours-learned"]
+METRICS = {False: ["accuracy", "ece"], True: ["macro_f1", "balanced_accuracy", "accuracy", "ece"]}
+MEASURED = {
+    False: "accuracy and expected calibration error",
+    True: "macro F1, balanced accuracy, accuracy and expected calibration error",
+}
+_METRICS = {
+    False: "also balanced_accuracy, macro_f1, worst_class, auc, nll, brier",
+    True: "classes are unbalanced, and the first two count each alike; also worst_class, auc, nll, brier",
+}
 VARIANTS = """\
 variants: # rows of tables: a method, and its settings
   # No networks, and done in seconds: any class of scikit-learn's form, on features of the windows.
@@ -93,7 +102,7 @@ variants: # rows of tables: a method, and its settings
 """
 
 
-def study_text(name: str, entry: Mapping[str, Any], file: str) -> str:
+def study_text(name: str, entry: Mapping[str, Any], file: str, *, unbalanced: bool = False) -> str:
     """The text of a params file with one data set and one table.
 
     Parameters
@@ -104,6 +113,8 @@ def study_text(name: str, entry: Mapping[str, Any], file: str) -> str:
         The data set's.
     file : str
         Name of the params file, for the commands in its head.
+    unbalanced : bool
+        Whether metrics that count each class alike come first.
     """
     lines = [_HEAD.format(raw=entry["raw"], name=name, file=file), "datasets:", f"  {name}:"]
     for key, value in entry.items():
@@ -116,7 +127,7 @@ def study_text(name: str, entry: Mapping[str, Any], file: str) -> str:
         else:
             lines.append(_line(4, key, value, _ABOUT.get(key)))
     lines += ["", VARIANTS]
-    caption = f"{name}: accuracy and expected calibration error on each domain held out in turn."
+    caption = f"{name}: {MEASURED[unbalanced]} on each domain held out in turn."
     lines += [
         "tables:",
         f"  {name}:",
@@ -126,7 +137,7 @@ def study_text(name: str, entry: Mapping[str, Any], file: str) -> str:
     ]
     lines += [
         "    ours: [ours-learned] # set apart from the others",
-        "    metrics: [accuracy, ece] # also balanced_accuracy, macro_f1, worst_class, auc, nll, brier",
+        _line(4, "metrics", METRICS[unbalanced], _METRICS[unbalanced]),
     ]
     return "\n".join([*lines, _line(4, "caption", caption), ""])
 
