@@ -8,6 +8,7 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,35 +30,12 @@ WINDOWS = ("recording", "start", "seconds", "class", "confidence")  # and p_CLAS
 VOTES = ("recording", "class", "share", "windows", "confidence")
 
 
-def predict(
-    bundle: Bundle,
-    path: str | Path,
-    *,
-    recording: str | None = None,
-    time: str | None = None,
-    sampling_rate: float | str | None = None,
-    files: str | None = None,
-    stride: int | None = None,
-    rows: str | None = None,
-    header: Sequence[str] | None = None,
-    axes: str | None = None,
-    time_unit: str | None = None,
-    ties: str = "spread",
-    gap: float = GAP,
-    order: str | None = None,
-    join: Sequence[str | Path] | None = None,
-    separator: str | None = None,
-    reference: str | Path | None = None,
-    adapt: bool = False,
-    say: Callable[[str], None] = lambda text: None,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Classify every window of recordings, and vote on each recording.
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How recordings are read.
 
-    Parameters
+    Attributes
     ----------
-    bundle : Bundle
-    path : path
-        A file, or a folder of files, see `tsdg.data.own.raw`; no label is needed.
     recording, time : str, optional
         Columns; by default those that the model was trained with where they are there, see
         `tsdg.data.own.prepare.prepare`.
@@ -68,12 +46,48 @@ def predict(
         Distance of two windows; by default as in training.
     order : str, optional
         Column of the shaft's speed; by default that of the training.
+    """
+
+    recording: str | None = None
+    time: str | None = None
+    sampling_rate: float | str | None = None
+    files: str | None = None
+    stride: int | None = None
+    rows: str | None = None
+    header: Sequence[str] | None = None
+    axes: str | None = None
+    time_unit: str | None = None
+    ties: str = "spread"
+    gap: float = GAP
+    order: str | None = None
+    join: Sequence[str | Path] | None = None
+    separator: str | None = None
+
+
+def predict(
+    bundle: Bundle,
+    path: str | Path,
+    *,
+    reference: str | Path | None = None,
+    adapt: bool = False,
+    say: Callable[[str], None] = lambda text: None,
+    **options: Any,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Classify every window of recordings, and vote on each recording.
+
+    Parameters
+    ----------
+    bundle : Bundle
+    path : path
+        A file, or a folder of files, see `tsdg.data.own.raw`; no label is needed.
     reference : path, optional
         Recordings of the reference class of the same domain, read as the others are.
     adapt : bool
         Whether statistics of the windows may be used, which are then those of one domain and of all kinds.
     say : callable, optional
         Called with how the file was understood.
+    **options
+        `Options`.
 
     Returns
     -------
@@ -91,12 +105,7 @@ def predict(
         If channels are missing, the rate is another one, or a recording is shorter than a window.
     """
     card = bundle.card
-    read = partial(
-        _stretches, card,
-        recording=recording, time=time, sampling_rate=sampling_rate, files=files, stride=stride, rows=rows,
-        header=header, axes=axes, time_unit=time_unit, ties=ties, gap=gap, order=order, join=join,
-        separator=separator,
-    )  # fmt: skip
+    read = partial(_stretches, card, Options(**options))
     new_domain.check_asked(card, reference=reference is not None, adapt=adapt)
     length = card["window"]["length"]
     stretches = read(path, say=say)
@@ -154,39 +163,31 @@ class _Windows:
 
 def _stretches(
     card: dict,
+    given: Options,
     path: str | Path,
-    *,
-    recording: str | None,
-    time: str | None,
-    sampling_rate: float | str | None,
-    files: str | None,
-    stride: int | None,
-    rows: str | None,
-    header: Sequence[str] | None,
-    axes: str | None,
-    time_unit: str | None,
-    ties: str,
-    gap: float,
-    order: str | None,
-    join: Sequence[str | Path] | None,
-    separator: str | None,
     say: Callable[[str], None] = lambda text: None,
 ) -> Iterator[_Stretch]:
-    """All stretches of recordings that windows are cut of; options as `predict`'s."""
-    rate, rate_column = (None, sampling_rate) if isinstance(sampling_rate, str) else (sampling_rate, None)
-    speed = order or (card.get("order") or {}).get("column")
-    asked = [*card["channels"], *card.get("columns", {}).values(), recording, time, rate_column, speed]
-    source = open_source(path, separator=separator, axes=axes, files=files, columns=asked, header=header)
+    """All stretches of recordings that windows are cut of."""
+    rate, rate_column = given.sampling_rate, None
+    if isinstance(rate, str):
+        rate, rate_column = None, rate
+    speed = given.order or (card.get("order") or {}).get("column")
+    asked = [*card["channels"], *card.get("columns", {}).values()]
+    source = open_source(
+        path, separator=given.separator, axes=given.axes, files=given.files, header=given.header,
+        columns=[*asked, given.recording, given.time, rate_column, speed],
+    )  # fmt: skip
+    rows = given.rows
     if rows is None and card["window"].get("cut") and not set(card["channels"]) <= set(source.names):
         rows = "windows"
     source = settled(source, rows, channels=card["channels"] if rows is None else None, label=None)
-    check_axes(source, axes)
-    if join:
+    check_axes(source, given.axes)
+    if given.join:
         here = {key: name for key, name in card["columns"].items() if name in source.names}
         source = joined(
-            source, join, rate=card["resample"], recording=recording or here.get("recording"),
-            time=time or here.get("time"), channels=card["channels"], time_unit=time_unit, ties=ties, gap=gap,
-            separator=separator, header=header,
+            source, given.join, rate=card["resample"], recording=given.recording or here.get("recording"),
+            time=given.time or here.get("time"), channels=card["channels"], time_unit=given.time_unit,
+            ties=given.ties, gap=given.gap, separator=given.separator, header=given.header,
         )  # fmt: skip
     for channel in card["channels"]:
         if channel not in source.names:
@@ -195,19 +196,19 @@ def _stretches(
                 f"{', '.join(source.names)}"
             )
     known = {key: name for key, name in card.get("columns", {}).items() if name in source.names}
-    if sampling_rate is None and time is None:
+    if given.sampling_rate is None and given.time is None:
         rate_column = known.get("rate")
     columns = source.columns(
         channels=card["channels"],
         label=None,
-        recording=recording or known.get("recording"),
-        time=time or (None if rate_column else known.get("time")),
+        recording=given.recording or known.get("recording"),
+        time=given.time or (None if rate_column else known.get("time")),
         rate=rate_column,
     )
-    source.time_unit, source.ties = time_unit, ties
-    by_angle = _order(card, order)
-    length, step = card["window"]["length"], stride or card["window"]["stride"]
-    sampling = Sampling(rate, card["resample"], gap, by_angle)
+    source.time_unit, source.ties = given.time_unit, given.ties
+    by_angle = _order(card, given.order)
+    length, step = card["window"]["length"], given.stride or card["window"]["stride"]
+    sampling = Sampling(rate, card["resample"], given.gap, by_angle)
     dropped = 0
     for whole in source.recordings(by_angle.columns(source, columns) if by_angle else columns):
         _check_rate(f"{path}: recording {whole.name}", whole, rate, card)
