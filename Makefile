@@ -76,7 +76,7 @@ bench: $(INSTALLED)
 	@python benchmarks/commands.py
 
 methods: $(INSTALLED)
-	@tsdg methods docs/data/method_costs.csv > docs/methods.md.new && mv docs/methods.md.new docs/methods.md
+	@tsdg methods src/tsdg/methods/costs.csv > docs/methods.md.new && mv docs/methods.md.new docs/methods.md
 
 clean:
 	rm -rf quickstart .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

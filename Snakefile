@@ -34,6 +34,9 @@ rule data:
         expand("results/data/{dataset}/card.json", dataset=flow.at_hand),
 
 
+logger.addFilter(shown)
+
+
 onstart:
     for line in flow.without:
         print(line, file=sys.stderr)

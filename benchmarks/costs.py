@@ -1,6 +1,6 @@
 """What an iteration of each method costs over one of ERM: ``python benchmarks/costs.py``.
 
-Writes ``docs/data/method_costs.csv``, from which `tsdg methods` makes ``docs/methods.md``: CPU time on one
+Writes ``src/tsdg/methods/costs.csv``, from which `tsdg methods` makes ``docs/methods.md``: CPU time on one
 thread, without augmentation, published hyperparameters. Blocks of iterations of both are taken alternately.
 """
 
@@ -18,7 +18,7 @@ from run import ours
 
 from tsdg.methods import METHODS
 
-COSTS = Path(__file__).parent.parent / "docs/data/method_costs.csv"
+COSTS = Path(__file__).parent.parent / "src/tsdg/methods/costs.csv"
 COLUMNS = ("shape", "method", "ratio", "low", "high")
 
 

@@ -91,9 +91,27 @@ def test_numbers_that_snakemake_leaves_as_text_are_numbers_again(params):
     assert config == before
 
 
-@pytest.mark.parametrize("given", ["protocols.small.seeds=5", ["iterations=3", "protocols.small.seeds=5"]])
+@pytest.mark.parametrize(
+    "given",
+    [
+        "protocols.small.seeds=5",
+        ["iterations=3", "protocols.small.seeds=5"],
+        "[tables.tiny.rows=[erm, ours-learned], protocols.small.seeds=5]",
+    ],
+)
 def test_overrides_are_as_those_of_the_commands(params, given):
     assert configured(params | {"set": given}, {"set": given}).protocol.seeds == 5
+
+
+def test_what_no_rule_makes_has_a_nearest_target(study_of):
+    flow = study_of()
+    for target, meant in (
+        ("results/tables/tinny.tex", "results/tables/tiny.tex"),
+        ("tiny", "results/tables/tiny.tex"),
+        ("al", "all"),
+    ):
+        assert flow.nearest_target(target, ["all", "data"]) == f", did you mean {meant!r}?"
+    assert flow.nearest_target("zzz", ["all", "data"]) == ""
 
 
 def test_overrides_have_no_place_in_the_file(params):

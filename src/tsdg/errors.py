@@ -11,6 +11,12 @@ class InputError(Exception):
     """
 
 
+def all_of(problems: Iterable[str]) -> InputError:
+    """One error of all problems found, each on a line of its own where there are several."""
+    found = list(dict.fromkeys(problems))
+    return InputError(found[0] if len(found) == 1 else f"{len(found)} problems:\n  " + "\n  ".join(found))
+
+
 def nearest(word: object, known: Iterable[str]) -> str:
     """``", did you mean 'x'?"`` for the known word nearest to a misspelt one, or nothing."""
     spelled = {str(name).lower(): str(name) for name in known}

@@ -22,7 +22,7 @@ from tsdg.data import toy
 from tsdg.data.contents import Contents
 from tsdg.data.kinds import KINDS, Kind
 from tsdg.data.windows import card_of
-from tsdg.errors import InputError
+from tsdg.errors import InputError, nearest
 from tsdg.files import write_text
 from tsdg.methods import estimators
 from tsdg.results.about.augmentations import augmentations
@@ -147,15 +147,26 @@ def configured(config: Mapping[str, Any], given: Mapping[str, Any]) -> Study:
     overrides = given.get("set") or []
     if "set" in given:
         del params["set"]
-    if isinstance(overrides, str) and overrides.startswith("["):
-        raise InputError(
-            "--config set=[...] is no list as it stands: quote each override that has brackets or commas, "
-            """'set=["tables.bearings.rows=[erm, rsc]", iterations=500]'"""
-        )
+    if isinstance(overrides, str):
+        overrides = _listed(overrides)
     try:
         return Study(params, map(str, overrides if isinstance(overrides, list) else [overrides]))
     except InputError as error:
         raise InputError(f"The study (params.yaml and --config) is not valid: {error}") from None
+
+
+def _listed(text: str) -> list[str]:
+    """Overrides of a list in brackets that YAML does not read as one, ``[a=[b, c], d=1]``; or the one."""
+    if not (text.startswith("[") and text.endswith("]")):
+        return [text]
+    overrides, depth = [""], 0
+    for letter in text[1:-1]:
+        depth += (letter in "[{") - (letter in "]}")
+        if letter == "," and depth == 0:
+            overrides.append("")
+        else:
+            overrides[-1] += letter
+    return [override.strip() for override in overrides]
 
 
 def _retype(given: Any, tree: Any) -> None:
@@ -577,6 +588,27 @@ class Workflow:
             *(["results/metrics.json"] if self.tables_at_hand else []),
             "results/tables/all.tex",
             *(["results/tables/all.pdf"] if self.latex else []),
+        ]
+
+    def nearest_target(self, target: str, rules: Iterable[str]) -> str:
+        """``", did you mean 'x'?"`` for what no rule makes, or nothing; a name alone means its table."""
+        made = self._made()
+        if places := [path for path in made if Path(path).name.partition(".")[0] == target]:
+            return f", did you mean {places[0]!r}?"
+        return nearest(target, [*rules, *made])
+
+    def _made(self) -> list[str]:
+        """What rules make of prepared data and records."""
+        study = self.study
+        tables = dict.fromkeys([*self.documented, *study.tables])
+        figures = dict.fromkeys([*study.figures, *study.tables, "critical_difference"])
+        return [
+            *(f"results/tables/{name}.{form}" for name in tables for form in ("tex", "csv", "body.tex")),
+            *(f"results/figures/{name}.{form}" for name in figures for form in ("png", "pdf")),
+            *(f"results/selected/{name}.csv" for name in study.tables),
+            *(path for result in self.toy_results for path in result.paths),
+            *(f"results/data/{name}/card.json" for name in self.recorded),
+            *("results/tables/all.tex", "results/tables/all.pdf", "results/metrics.json"),
         ]
 
     def _at_hand_of(self, tables: Iterable[str]) -> list[str]:

@@ -62,8 +62,6 @@ def test_a_typo_is_one_message(finished: Workflow) -> None:
     assert "Traceback" not in text
     assert "File " not in text
     assert "override '5': write key=value" in finished.run("--config", "set=5", fails=True)
-    unquoted = "set=[tables.tiny.rows=[erm, rsc], iterations=5]"
-    assert "quote each override that has brackets" in finished.run("--config", unquoted, fails=True)
 
 
 def test_alone_as_in_a_pack(finished: Workflow, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """What the rules share: the study of this call, and how they ask `tsdg.workflow` about it."""
 
 import os
+import re
 import sys
 from inspect import signature
 from logging import Handler
@@ -38,7 +39,11 @@ try:  # the study is read as `tsdg --params` reads it, by one reader
 except InputError as error:
     sys.exit(str(error))
 study = flow.study
+if workflow.is_main_process:
+    for note in study.notes:
+        print(f"note: {note}", file=sys.stderr)
 STUDY = written(study)
+SHOWN = 6  # files of a job that are printed
 
 
 def either(names):
@@ -156,6 +161,25 @@ def protect_records():
         (parse_run_path(path) for path in made if path.startswith(f"{RECORDS}/")),
         CurrentRecords(study),
     )
+
+
+def shown(record):
+    """Have of a job's files, which are thousands where records are read, the first printed; help with a target."""
+    for name in ("input", "output"):
+        files = getattr(record, name, None)
+        if isinstance(files, list):
+            setattr(record, name, first_of(files))
+    if isinstance(reason := getattr(record, "reason", None), str):
+        record.reason = ", ".join(first_of(reason.split(", ")))
+    if unmade := re.search(r"No rule to produce (\S+)", str(record.msg)):
+        meant = flow.nearest_target(unmade[1], [rule.name for rule in workflow.rules])
+        record.msg = record.msg.replace(unmade[0], unmade[0] + meant)
+    return True
+
+
+def first_of(names):
+    """A few names, and how many more there are."""
+    return [*names[:SHOWN], f"... and {len(names) - SHOWN} more"] if len(names) > SHOWN else names
 
 
 class Failures(Handler):

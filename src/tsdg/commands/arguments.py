@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -46,6 +47,8 @@ def load_study(options: argparse.Namespace) -> Study:
     from tsdg.study.study import Study
 
     study = Study.load(options.params, options.set)
+    for note in study.notes:
+        print(f"note: {note}", file=sys.stderr)
     chosen: Selection | None = getattr(options, "selection", None)
     return study.under(chosen) if chosen else study
 

@@ -15,7 +15,7 @@ import jsonschema
 import yaml
 
 from tsdg.data.kinds import KINDS
-from tsdg.errors import InputError, nearest
+from tsdg.errors import InputError, all_of, nearest
 from tsdg.study import backbones, figure_kinds, selection
 from tsdg.study.metric import METRICS
 
@@ -219,7 +219,7 @@ def _validate(tree: Tree) -> None:
     validator = _Validator(schema())
     errors = sorted(validator.iter_errors(tree), key=lambda error: list(map(str, error.absolute_path)))
     if errors:
-        raise InputError("; ".join(list(dict.fromkeys(map(_explain, errors)))[:5]))
+        raise all_of(map(_explain, errors))
 
 
 def _explain(error: jsonschema.ValidationError) -> str:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tsdg import methods
 from tsdg.data import paper, toy
 from tsdg.data.kinds import KINDS
-from tsdg.errors import InputError, check_known, nearest
+from tsdg.errors import InputError, all_of, check_known, nearest
 from tsdg.learning.backbones.options import DEFAULTS
 from tsdg.learning.centring import NONE
 from tsdg.methods import estimators
@@ -41,31 +42,59 @@ def check(study: Study) -> None:
             f"protocols.{study.params['protocol']}.search: fixed hyperparameters are not drawn anew; give a "
             "number of draws, or leave `search` out"
         )
+    for of_section in (_datasets, _variants, _tables, _shown):
+        problems = []
+        for check_one in of_section(study):
+            try:
+                check_one()
+            except InputError as error:
+                problems.append(str(error))
+        if problems:  # what follows would stumble over them again
+            raise all_of(problems)
+
+
+Checks = Iterator[Callable[[], None]]
+
+
+def _datasets(study: Study) -> Checks:
     for name in study.datasets:
-        _dataset(study, name)
+        yield partial(_dataset, study, name)
     if study.datasets:
-        _enough("", study.training, max(len(study.dataset(name)["domains"]) for name in study.datasets))
+        most = max(len(entry["domains"]) for entry in study.datasets.values() if "domains" in entry)
+        yield partial(_enough, "", study.training, most)
+
+
+def _variants(study: Study) -> Checks:
     for name, row in study.variants.items():
-        if "of" in row:
-            _derived(study, f"variants.{name}", row)
-        else:
-            _variant(f"variants.{name}", row)
+        place = f"variants.{name}"
+        yield partial(_derived, study, place, row) if "of" in row else partial(_variant, place, row)
     if "toy" in study.params:
-        _toy(study)
+        yield partial(_toy, study)
+
+
+def _tables(study: Study) -> Checks:
     for name in study.tables:
-        _table(study, name)
-    _names(study)
+        yield partial(_table, study, name)
+
+
+def _shown(study: Study) -> Checks:
+    """What is made of tables: their names are free, and what is drawn, claimed and ranked fits."""
+    yield partial(_names, study)
     for name, entry in study.figures.items():
-        _figure(study, f"figures.{name}", entry)
-        if name in study.tables and entry["tables"] != [name]:
-            raise InputError(
-                f"figures.{name}: it would take the place of table {name}'s figure, of which it is not; "
-                "choose another name"
-            )
+        yield partial(_figure, study, f"figures.{name}", entry)
+        yield partial(_in_place, study, name, entry)
     for name in study.params.get("claims", {}):
-        _claim(study, name)
+        yield partial(_claim, study, name)
     if "ranking" in study.params:
-        _ranking(study, study.params["ranking"]["tables"], study.params["ranking"]["metric"])
+        yield partial(_ranking, study, study.params["ranking"]["tables"], study.params["ranking"]["metric"])
+
+
+def _in_place(study: Study, name: str, entry: Tree) -> None:
+    if name in study.tables and entry["tables"] != [name]:
+        raise InputError(
+            f"figures.{name}: it would take the place of table {name}'s figure, of which it is not; "
+            "choose another name"
+        )
 
 
 @contextmanager
@@ -193,17 +222,8 @@ def _table(study: Study, name: str) -> None:
     entry, where = study.tables[name], f"tables.{name}"
     for row in entry["rows"]:
         check_known(row, study.variants, "variant", f"{where}.rows")
-    keys = ("baselines", "ours", "labels")
-    stray = {key: [row for row in entry.get(key, []) if row not in entry["rows"]] for key in keys}
-    if sum(map(len, stray.values())) > 1 and all(
-        row in study.variants for some in stray.values() for row in some
-    ):
-        places = " and ".join(f"{', '.join(rows)} of {key}" for key, rows in stray.items() if rows)
-        raise InputError(
-            f"{where}: {places}: no rows of the table; take them out there too, or put them back"
-        )
-    for key, rows in stray.items():
-        for row in rows:
+    for key in ("baselines", "ours", "labels"):
+        for row in entry.get(key, []):
             check_known(row, entry["rows"], "row of the table", f"{where}.{key}")
     for number, panel in enumerate(entry.get("panels", [entry])):
         place = f"{where}.panels.{number}" if "panels" in entry else where

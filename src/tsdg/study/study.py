@@ -27,6 +27,7 @@ from tsdg.methods.search import Distribution, draw
 from tsdg.study import clusters, config, folds, levels, references, targets
 from tsdg.study.claims import Claim
 from tsdg.study.figure_kinds import ACCURACY, FIGURE_KINDS, PAGE
+from tsdg.study.follow import follow
 from tsdg.study.layout import PAPER_PROTOCOL, Layout, Panel, Protocol, common_rows, joined
 from tsdg.study.names import DATA_TABLES, RANKINGS, TOY_TABLES
 from tsdg.study.paper_style import PaperStyle
@@ -89,6 +90,11 @@ class Study:
         Assignments ``key=value``; keys with dots reach into the tree (``datasets.bearings.split=blocked``),
         a training setting alone (``iterations=100``) goes to the chosen protocol.
 
+    Attributes
+    ----------
+    notes : list of str
+        What was left out, since it names rows that a table has no more.
+
     Raises
     ------
     InputError
@@ -99,6 +105,7 @@ class Study:
         self.params = resolved(params, overrides)
         self.one_selection: Selection | None = None  # of all tables, see `under`
         methods.use_plugins(self.params.get("plugins", []))
+        self.notes = follow(self)
         references.check(self)
 
     @classmethod

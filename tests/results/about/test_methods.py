@@ -12,7 +12,7 @@ from tsdg.methods import METHODS
 from tsdg.results.about.methods import SIMPLE, page, read_costs
 
 PROJECT = Path(__file__).parents[3]
-COSTS = PROJECT / "docs/data/method_costs.csv"
+COSTS = PROJECT / "src/tsdg/methods/costs.csv"
 PAGE = (PROJECT / "docs/methods.md").read_text()
 
 
