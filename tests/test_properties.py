@@ -24,8 +24,9 @@ from tsdg.data.split import TRAIN, UNUSED, VALIDATION, split
 from tsdg.data.windows import FILES
 from tsdg.results.selected import read_csv, write_csv
 from tsdg.results.selection import select
+from tsdg.runs.compact import expanded
 from tsdg.runs.record import read, typed
-from tsdg.runs.writing import write
+from tsdg.runs.writing import FORMAT, write
 from tsdg.study.jobs import TrainingJob, training_jobs
 from tsdg.study.run import Run, parse_run_path, run_path
 from tsdg.study.study import Study
@@ -180,7 +181,7 @@ def test_a_record_is_read_as_it_was_written(tmp_path_factory, run, checkpoints, 
     record = make_record(run, checkpoints, sources, diverged=diverged)
     write(path, record)
     back = read(path, run)
-    assert json.loads(path.read_bytes()) == record
+    assert expanded(json.loads(path.read_bytes())) | {"format": FORMAT} == record
     assert back == typed(record)
     for typed_one, written in zip(back.checkpoints, record["checkpoints"], strict=True):
         assert asdict(typed_one.target).items() >= written["target"].items()

@@ -13,6 +13,7 @@ from synthetic_records import make_record
 from tiny_study import PARAMS
 from tsdg.commands.main import main
 from tsdg.results import exchange
+from tsdg.runs.compact import expanded
 from tsdg.runs.record import typed
 from tsdg.study.run import Run
 
@@ -46,7 +47,7 @@ def trained(trained_once, tmp_path, monkeypatch):
 
 def plain(project, target, seed):
     path = f"results/runs/tiny/vrex/{target}/seed{seed}/fixed.json"
-    return json.loads((project / path).read_text())
+    return expanded(json.loads((project / path).read_text()))
 
 
 def test_csv_has_each_checkpoint_of_each_model(trained, capsys):

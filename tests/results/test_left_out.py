@@ -9,6 +9,7 @@ from synthetic_records import make_record, metrics
 from tiny_study import write_tiny
 from tsdg.errors import InputError
 from tsdg.results.selection import select
+from tsdg.runs.compact import expanded
 from tsdg.runs.job import train_job
 from tsdg.runs.writing import write
 from tsdg.study import folds
@@ -84,7 +85,7 @@ def test_trainings_that_judge_see_neither_what_they_leave_out_nor_the_target(par
         train_job(study, data, dataset="tiny", **made)
 
     def record(out, run):
-        return json.loads((out / run_path(run)).read_text())
+        return expanded(json.loads((out / run_path(run)).read_text()))
 
     of_run = folds.of_table(study, "tiny")
     trained(tiny_folder, tmp_path / "runs", ["A", *(fold.run.target for fold in next(iter(of_run.values())))])

@@ -14,6 +14,7 @@ from tsdg.results.reading import read_records
 from tsdg.results.selected import read_csv, shown_runs, write_csv
 from tsdg.results.selection import select
 from tsdg.results.tables import render
+from tsdg.runs.compact import expanded
 from tsdg.runs.current import CurrentRecords
 from tsdg.runs.probabilities import LABELS, PROBABILITIES, packed
 from tsdg.runs.record import read
@@ -125,7 +126,7 @@ def test_an_ensemble_has_the_metrics_of_the_mean_of_probabilities(study, trained
 )
 def test_what_no_evaluation_keeps_is_damaged(study, trained, tmp_path, block, value):
     for path in trained.glob("tiny/erm/A/seed*/*.json"):
-        record = json.loads(path.read_bytes())
+        record = expanded(json.loads(path.read_bytes()))
         last, count = record["checkpoints"][-1], record["checkpoints"][-1]["target"]["n"]
         if block == "labels":
             values = np.zeros(count)
@@ -161,7 +162,7 @@ def test_tables_and_what_reads_records_take_derived_rows(study, trained, tmp_pat
 def test_a_seed_that_is_missing_is_said_and_the_others_are_shown(study, trained, tmp_path):
     for path in trained.rglob("*.json"):
         if "seed2" not in path.parts:
-            write(tmp_path / path.relative_to(trained), json.loads(path.read_bytes()))
+            write(tmp_path / path.relative_to(trained), expanded(json.loads(path.read_bytes())))
     table, layout = selected(study, tmp_path), study.layout("tiny")
     numbers = summarise(table, layout).set_index(["variant", "target", "metric"])
     cell = numbers.loc[("ensemble", "A", "accuracy")]
@@ -176,7 +177,7 @@ def test_a_seed_that_is_missing_is_said_and_the_others_are_shown(study, trained,
 
 def test_a_record_without_probabilities_makes_no_ensemble(study, trained, tmp_path):
     for path in trained.rglob("*.json"):
-        record = json.loads(path.read_bytes())
+        record = expanded(json.loads(path.read_bytes()))
         for checkpoint in record["checkpoints"]:
             checkpoint.pop("probabilities", None)
         write(tmp_path / path.relative_to(trained), record)

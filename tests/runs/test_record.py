@@ -4,13 +4,16 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 
 from synthetic_records import make_record, save
 from tsdg.errors import InputError
+from tsdg.learning.metrics import evaluate_all, evaluate_target
+from tsdg.runs.compact import expanded
 from tsdg.runs.record import read
-from tsdg.runs.writing import write
+from tsdg.runs.writing import plain, write
 from tsdg.study.run import Run, parse_run_path, run_path
 
 RUN = Run("bearings", "erm", "B", 0, 3)
@@ -49,7 +52,7 @@ def test_what_is_written_is_read_and_numpy_and_nan_become_json(tmp_path):
     write(path, record)
     back = read(path)
     assert back.losses == {"iteration": [0, 1], "total": [0.5, None], "w": [None, 1]}
-    assert json.loads(path.read_text())["checkpoints"] == record["checkpoints"]
+    assert expanded(json.loads(path.read_text()))["checkpoints"] == record["checkpoints"]
     assert [p.name for p in path.parent.iterdir()] == ["record.json"]
 
 
@@ -96,7 +99,7 @@ def target(**values):
         (lambda text: text[: len(text) // 2], "truncated"),
         (lambda text: "", "truncated"),
         (lambda text: text.replace('"accuracy":0.5', '"accuracy":NaN', 1), "NaN"),
-        (lambda text: text.replace('"format":1', '"format":2'), "format is 2"),
+        (lambda text: text.replace('"format":1', '"format":3'), "format is 3"),
         (lambda text: text.replace('"finished"', '"running"'), "status is 'running'"),
         (lambda text: text.replace('"simulated"', '"simulation"'), "data lacks simulated"),
         (lambda text: text.replace('"config":{', '"config":null,"c":{'), "config is None where a JSON"),
@@ -155,22 +158,80 @@ def target(**values):
     ],
 )
 def test_a_damaged_record_names_the_file_the_fault_and_the_remedy(tmp_path, damage, message):
-    path = tmp_path / run_path(save(tmp_path, RUN))
-    path.write_text(damage(path.read_text()))
+    path = tmp_path / "record.json"
+    path.write_text(damage(json.dumps(make_record(RUN), separators=(",", ":"))))
     with pytest.raises(InputError, match=message) as error:
         read(path)
     assert str(path) in str(error.value)
     assert "run the same command again" in str(error.value)
 
 
+def test_a_file_is_compact_and_gives_every_score_back_to_the_bit(tmp_path):
+    rng = np.random.default_rng(0)
+
+    def scored(names):
+        """Of windows in halves of the precision that networks have."""
+        parts = {name: rng.dirichlet(np.ones(3), 70).astype(np.float32) for name in names}
+        return {name: (part, rng.integers(0, 3, 70)) for name, part in parts.items()}
+
+    record = make_record(RUN, [(50, 0.5, 0.5), (100, 0.5, 0.5)]) | {"classes": ["0", "1", "2"]}
+    for checkpoint in record["checkpoints"]:
+        checkpoint |= evaluate_all(scored("ST"), RUN.target, scored("XY"))
+        checkpoint["averaged"] = evaluate_all(scored("ST"), RUN.target, scored("XY"))
+        checkpoint["adapted"] = {"statistics": evaluate_target(RUN.target, scored("XY"))}
+    record["checkpoints"][0]["validation"]["S"] |= {
+        "auc": None,
+        "auc_reason": "the split holds class 1 alone",
+    }
+    record["losses"] = {"iteration": [50, 100], "loss": np.float32([1 / 3, 2e-9])}
+    path = tmp_path / "record.json"
+    path.write_text(json.dumps(plain(record)))  # as format 1 has it
+    whole = read(path)
+    size = path.stat().st_size
+    write(path, record)
+    assert path.stat().st_size < 0.7 * size
+    found = read(path)
+    assert found.losses["loss"] == pytest.approx(whole.losses["loss"], rel=6e-8)
+    assert np.float32(found.losses["loss"]).tolist() == record["losses"]["loss"].tolist()
+    for one, other in zip(found.checkpoints, whole.checkpoints, strict=True):
+        assert (one.validation, one.averaged.validation) == (other.validation, other.averaged.validation)
+        for mine, theirs in (
+            (one.target, other.target),
+            (one.averaged.target, other.averaged.target),
+            (one.adapted["statistics"], other.adapted["statistics"]),
+        ):
+            confidences = (np.float32(one.reliability["confidence"]).tolist() for one in (mine, theirs))
+            assert next(confidences) == pytest.approx(next(confidences), nan_ok=True, rel=1e-9)
+            bins = {**mine.reliability, "confidence": theirs.reliability["confidence"]}
+            assert msgspec.structs.replace(mine, reliability=bins) == theirs
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda record: record.pop("scores"),
+        lambda record: record["scores"].append("auc"),
+        lambda record: record.update(checkpoints=5),
+        lambda record: record["checkpoints"][0].update(validation={"S": 1}),
+        lambda record: record["checkpoints"][0]["target"].update(reliability={"count": [1], "right": "1"}),
+    ],
+)
+def test_a_damaged_compact_file_is_told(tmp_path, change):
+    path = tmp_path / run_path(save(tmp_path, RUN))
+    path.write_text(changed(change)(path.read_text()))
+    with pytest.raises(InputError, match=r"scores are not as format 2 has them. Delete it and run the same"):
+        read(path)
+
+
 def test_the_worst_class_and_domain_are_those_of_the_record(tmp_path):
     path = tmp_path / run_path(save(tmp_path, RUN))
     assert read(path).checkpoints[0].target.worst_class is None
+    text = json.dumps(make_record(RUN))
     domains = {"X": {"accuracy": 0.9}, "Y": {"accuracy": 0.4}}
-    path.write_text(target(confusion=[[40, 0], [50, 10]], domains=domains)(path.read_text()))
+    path.write_text(target(confusion=[[40, 0], [50, 10]], domains=domains)(text))
     scores = read(path).checkpoints[0].target
     assert (scores.worst_class, scores.worst_domain) == (10 / 60, 0.4)
-    path.write_text(target(confusion=[[50, 50], [0, 0]], domains={})(path.read_text()))
+    path.write_text(target(confusion=[[50, 50], [0, 0]], domains={})(text))
     scores = read(path).checkpoints[0].target  # a class that is not there is not the worst
     assert (scores.worst_class, scores.worst_domain) == (0.5, 0.5)
 

@@ -28,6 +28,7 @@ from tsdg.files import atomic
 from tsdg.methods import estimators
 from tsdg.methods.plugins import blamed
 from tsdg.runs import estimation, training
+from tsdg.runs.compact import compacted, expanded
 from tsdg.runs.current import STAGING, CurrentRecords
 from tsdg.runs.provenance import check_idle, is_known, replace_param
 from tsdg.runs.recipe import Recipe
@@ -123,7 +124,7 @@ def adopt(
     for number, one in enumerate(chosen, start=1):
         clock = perf_counter()
         until = None if whole else one.first
-        agreed, problem = compared(one.contents(), plain(_trained(one, found, toy_train, until)), until)
+        agreed, problem = compared(one.contents(), _trained(one, found, toy_train, until), until)
         if problem:
             raise InputError(
                 f"{one.path}: {problem}. Nothing is adopted: undo the edit if it should change no number, or "
@@ -195,14 +196,14 @@ def _trained(
         ]
 
 
-def compared(old: Tree, new: Tree, until: int | None) -> tuple[str, str | None]:
+def compared(old: Mapping[str, Any], new: Mapping[str, Any], until: int | None) -> tuple[str, str | None]:
     """In what two records agree up to an iteration, and the first number in which they do not, in words.
 
     All numbers must be equal if the records were made alike, on machines of one kind. Otherwise the losses of
     the first interval and the accuracies must be close. A metric that records did not hold then is no
     difference.
     """
-    ours, theirs = _numbers(old, until), _numbers(new, until)
+    ours, theirs = _numbers(_as_read(old), until), _numbers(_as_read(new), until)
     equal = old["timing"]["runs_at_once"] == new["timing"]["runs_at_once"] == 1 and all(
         old["machine"].get(key) == new["machine"][key] for key in SAME
     )
@@ -221,6 +222,11 @@ def compared(old: Tree, new: Tree, until: int | None) -> tuple[str, str | None]:
             return "", f"{name} at iteration {step} was {a!r} and is {b!r}{other}"
     end = max(step for step, _ in ours)
     return f"as it was up to iteration {end}, {'to the bit' if equal else 'nearly'}{other}", None
+
+
+def _as_read(record: Mapping[str, Any]) -> Tree:
+    """A record, or what a file of any format holds, with the digits that files hold today."""
+    return expanded(compacted(expanded(plain(record))))
 
 
 def _is_close(name: str, a: Any, b: Any, *, is_first: bool) -> bool:

@@ -13,12 +13,15 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
 
 from tsdg.errors import InputError
+from tsdg.runs import compact
+from tsdg.runs.compact import expanded
 from tsdg.runs.recipe import Recipe
 from tsdg.runs.strict import FromZero, Number, converted, parsed
 from tsdg.runs.writing import FORMAT
 from tsdg.study.reading import ADAPTED, LAST, asked_ways
 from tsdg.study.run import Run, run_path
 
+FORMATS = (FORMAT, compact.FORMAT)
 ROUNDING = 1e-6
 _LARGEST = 2**63 - 1  # whole number of a table
 
@@ -315,7 +318,7 @@ def read(path: str | Path, run: Run | None = None) -> Record:
         contradicts itself; the message names it and the remedy.
     """
     try:
-        record = typed(parsed(Path(path).read_bytes()))
+        record = typed(expanded(parsed(Path(path).read_bytes())))
     except OSError as error:
         problem = f"it cannot be read ({error.strerror})"
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
@@ -350,8 +353,8 @@ def typed(plain: Any) -> Record:
     """
     if not isinstance(plain, dict):
         raise ValueError("it holds no JSON object")
-    if plain.get("format") != FORMAT:
-        raise ValueError(f"its format is {plain.get('format')!r} where this version reads {FORMAT}")
+    if plain.get("format") not in FORMATS:
+        raise ValueError(f"its format is {plain.get('format')!r} where this version reads {FORMATS}")
     try:
         return converted(plain, Record)
     except InputError as error:

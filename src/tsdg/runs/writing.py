@@ -1,5 +1,7 @@
 """How a run record is written: one self-describing JSON file a run, whole or not there.
 
+The file is the record's compact form, see `tsdg.runs.compact`.
+
 What reads it is `tsdg.runs.record`; what trains needs this alone.
 """
 
@@ -13,8 +15,9 @@ import numpy as np
 
 from tsdg.errors import InputError
 from tsdg.files import write_text
+from tsdg.runs.compact import compacted
 
-FORMAT = 1
+FORMAT = 1  # of a record; its file is of `tsdg.runs.compact`'s
 
 
 def write(path: str | Path, record: Mapping[str, Any]) -> None:
@@ -29,7 +32,8 @@ def write(path: str | Path, record: Mapping[str, Any]) -> None:
         The disk is full, or the folder cannot be written to.
     """
     try:
-        write_text(path, json.dumps(plain(record), allow_nan=False, separators=(",", ":")) + "\n")
+        text = json.dumps(compacted(plain(record)), allow_nan=False, separators=(",", ":"))
+        write_text(path, text + "\n")
     except OSError as error:
         raise InputError(
             f"{path}: the record could not be written ({error.strerror or error}); nothing half-written is "
