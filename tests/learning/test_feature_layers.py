@@ -7,7 +7,7 @@ import torch
 from tsdg.learning.feature_layers import FeatureLayer
 from tsdg.learning.features import Features
 
-EVERY = ["statistics", {"spectrum": {"level": "plain"}}, {"envelope": {"level": "centred"}}]
+EVERY = ["statistics", {"spectrum": {"level": "plain"}}, {"envelope": {"level": "centred"}}, "modulation"]
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,7 @@ EVERY = ["statistics", {"spectrum": {"level": "plain"}}, {"envelope": {"level": 
         ([{"spectrum": {"bands": 25, "level": "whitened", "segment": 250}}, "envelope"], 1200),
         (["statistics", "spectrum"], 24),
         ("statistics", 7),
+        ({"modulation": {"bands": 3, "segment": 50, "highest": 8}}, 500),
         ({"envelope": {"above": 20, "highest": 10}}, 128),
     ],
 )

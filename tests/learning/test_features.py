@@ -76,6 +76,42 @@ def test_envelope_finds_the_rate_at_which_a_high_tone_swells():
     np.testing.assert_array_equal(spectrum(tone[None, None]), hertz(tone[None, None]))
 
 
+def test_modulation_is_the_spectrum_of_each_frequencys_power_over_its_mean(windows):
+    segment, bands, highest = 64, 4, 0.05
+    t, hann = np.arange(segment), np.sin(np.pi * np.arange(segment) / segment) ** 2
+    parts = np.stack([windows[..., s : s + segment] for s in range(0, 2048 - segment + 1, 8)], axis=-2)
+    parts = (parts - parts.mean(-1, keepdims=True)) * hann
+    power = np.abs(parts @ np.exp(-2j * np.pi * np.outer(t, np.arange(1, 33)) / segment)) ** 2
+    course = power / power.mean(-2, keepdims=True) - 1
+    steps = np.arange(course.shape[-2])
+    shape = 1 - np.cos(2 * np.pi * (steps + 0.5) / len(steps))
+    frequencies = np.arange(2, int(highest * 8 * len(steps)) + 1)
+    waves = np.exp(-2j * np.pi * np.outer(frequencies, steps) / len(steps))
+    changes = np.abs(waves @ (course * shape[:, None])) / np.sqrt(np.square(shape).sum())
+    expected = np.log(changes.reshape(5, 2, -1, bands, 8).mean(-1)).swapaxes(-1, -2).reshape(5, -1)
+    spec = {"modulation": {"segment": segment, "bands": bands, "highest": highest}}
+    np.testing.assert_allclose(Features(spec, 1.0)(windows), expected, atol=1e-9)
+
+
+def test_modulation_finds_the_rate_of_bursts_in_their_band_and_knows_no_filter():
+    rng, time = np.random.default_rng(0), np.arange(4096) / RATE
+    bursts = np.cos(2 * np.pi * 4000 * time) * np.exp(-((time * 105.5) % 1) * 8)
+    x = (bursts + 0.2 * rng.standard_normal(4096))[None, None]
+    modulation = Features("modulation", RATE)
+    found = modulation(x).reshape(8, -1)
+    step = RATE / (249 * 16)
+    assert found[5].argmax() == round(105.5 / step) - 2  # of 750 Hz a band, the first frequency is left out
+    assert found[5].max() > found[[0, 1, 2, 3, 6, 7]].max() + 0.5
+    filtered = np.convolve(x[0, 0], [1, -1.2, 0.8, -0.4], mode="same")[None, None]
+    spectrum = Features({"spectrum": {"level": "centred"}})
+    assert (
+        np.abs(modulation(filtered) - modulation(x)).mean()
+        < 0.1
+        < 1
+        < np.ptp(spectrum(filtered) - spectrum(x))
+    )
+
+
 def test_statistics_by_hand():
     x = np.array([[[1.0, 5.0, 2.0, 2.0, 9.5, 4.5]]])
     c = x[0, 0] - 4
@@ -91,21 +127,21 @@ def test_statistics_by_hand():
 
 
 def test_a_constant_or_empty_window_has_finite_features():
-    x = np.stack([np.zeros((1, 64)), np.full((1, 64), 9.81)])
-    f = Features([{"spectrum": {"level": "plain"}}, "envelope", "statistics"])(x)
+    x = np.stack([np.zeros((1, 128)), np.full((1, 128), 9.81)])
+    f = Features([{"spectrum": {"level": "plain"}}, "envelope", "modulation", "statistics"])(x)
     assert np.isfinite(f).all()
     assert (Features("statistics")(x)[:, -6:] == 0).all()  # crossings, autocorrelation, centroid
 
 
 def test_features_of_blocks_are_those_of_the_whole(windows):
-    features = Features(["statistics", {"spectrum": {"level": "whitened"}}, "envelope"], RATE)
+    features = Features(["statistics", {"spectrum": {"level": "whitened"}}, "envelope", "modulation"], RATE)
     whole = features(windows)
     np.testing.assert_array_equal(np.concatenate([features(windows[:2]), features(windows[2:])]), whole)
     assert features(windows[:0]).shape == (0, whole.shape[1])
 
 
 def test_features_know_nothing_of_a_channels_scale_once_each_is_standardized(windows):
-    features = Features([{"spectrum": {"level": "plain"}}, "envelope", "statistics"])
+    features = Features([{"spectrum": {"level": "plain"}}, "envelope", "modulation", "statistics"])
     scaled = 0.3 * windows - np.array([[7.0], [-2.0]])
     np.testing.assert_allclose(*(stats.zscore(features(x)) for x in (scaled, windows)), atol=1e-6)
 
@@ -138,7 +174,7 @@ def test_a_specification_is_a_name_a_mapping_or_a_list_of_both():
         ({"envelope": {"above": float("inf")}}, "above is inf; give a number above 0"),
         ({"spectrum": [1]}, r"spectrum: \[1\] are no options; write {spectrum: {option: value}}"),
         ([{"spectrum": "bands"}], "spectrum: 'bands' are no options"),
-        ("window", "did you mean 'windows'.; there are spectrum, envelope, statistics, windows"),
+        ("window", "did you mean 'windows'.; there are spectrum, envelope, modulation, statistics, windows"),
         (["windows", "spectrum"], "windows as they are stand alone"),
         ({"statistics": {"bands": 8}}, "statistics has no option 'bands'; it has none"),
     ],
@@ -155,6 +191,9 @@ def test_a_wrong_specification_is_one_message(spec, message):
         ({"spectrum": {"bands": 33}}, "33 bands, but a segment of 64 time steps tells 32"),
         ({"envelope": {"above": 2000}}, "sampling rate is not known"),
         ({"envelope": {"segment": 16}}, "no frequency of a segment of 16 time steps"),
+        ({"modulation": {"segment": 100}}, "a segment has 100 time steps, a window 64"),
+        ({"modulation": {"segment": 16, "bands": 9}}, "9 bands, but a segment of 16 time steps tells 8"),
+        ({"modulation": {"segment": 64}}, "give a higher one or shorter segments"),
     ],
 )
 def test_options_that_do_not_fit_the_windows_are_one_message(spec, message):

@@ -6,7 +6,19 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from tsdg.learning.features import FLOOR, LAGS, QUANTILES, Envelope, Features, Spectrum, Statistics
+from tsdg.learning.features import (
+    FAINT,
+    FLOOR,
+    LAGS,
+    QUANTILES,
+    Envelope,
+    Features,
+    Modulation,
+    Spectrum,
+    Statistics,
+    hann,
+    taper,
+)
 
 
 class FeatureLayer(nn.Module):
@@ -34,6 +46,8 @@ def _layer(part: object, length: int, rate: float | None) -> nn.Module:
         return SpectrumLayer(part, length)
     if isinstance(part, Envelope):
         return EnvelopeLayer(part, length, rate)
+    if isinstance(part, Modulation):
+        return ModulationLayer(part, length, rate)
     if isinstance(part, Statistics):
         return StatisticsLayer(length)
     raise TypeError(f"{part!r} has no layer")
@@ -48,7 +62,7 @@ class Welch(nn.Module):
     def __init__(self, segment: int):
         super().__init__()
         self.segment = segment
-        window = np.sin(np.pi * np.arange(segment) / segment) ** 2
+        window = hann(segment)
         sides = np.full(segment // 2 + 1, 2.0)
         sides[0] = 1
         if segment % 2 == 0:
@@ -90,8 +104,11 @@ class Bands(nn.Module):
 
 def log_power(power: Tensor, x: Tensor) -> Tensor:
     """Logarithm of power, which is not below what float32 tells from nothing in the windows that it is of."""
-    floor = FLOOR * x.square().mean(-1, keepdim=True) + float(np.finfo(np.float32).tiny)
-    return torch.maximum(power, floor).log()
+    return torch.maximum(power, _floor(x)).log()
+
+
+def _floor(x: Tensor) -> Tensor:
+    return FLOOR * x.square().mean(-1, keepdim=True) + float(np.finfo(np.float32).tiny)
 
 
 class Level(nn.Module):
@@ -145,6 +162,31 @@ class EnvelopeLayer(nn.Module):
         analytic = torch.view_as_real(torch.fft.ifft(torch.fft.fft(x) * self.gains))
         power = self.welch(analytic.square().sum(-1).sqrt())
         return self.level(power[..., 1 : self.count + 1], x)
+
+
+class ModulationLayer(nn.Module):
+    """See `tsdg.learning.features.Modulation`."""
+
+    hann: Tensor
+    taper: Tensor
+
+    def __init__(self, modulation: Modulation, length: int, rate: float | None):
+        super().__init__()
+        self.segment, edges, self.count = modulation.resolved(length, rate)
+        self.bands = Bands(edges, self.segment - 2)  # whose frequencies lack the first
+        segments = (length - self.segment) // (self.segment // 8) + 1
+        _keep(self, hann=hann(self.segment), taper=taper(segments)[:, None])
+
+    def forward(self, x: Tensor) -> Tensor:
+        parts = x.unfold(-1, self.segment, self.segment // 8)
+        parts = (parts - parts.mean(-1, keepdim=True)) * self.hann
+        power = torch.view_as_real(torch.fft.rfft(parts)).square().sum(-1)[..., 1:]
+        floor = _floor(x).unsqueeze(-1) * self.hann.square().sum()
+        course = power / torch.maximum(power.mean(-2, keepdim=True), floor)
+        course = (course - course.mean(-2, keepdim=True)) * self.taper
+        changes = torch.view_as_real(torch.fft.rfft(course, dim=-2)).square().sum(-1).sqrt()
+        strength = self.bands(changes[..., 2 : self.count + 1, :])
+        return strength.clamp_min(FAINT).log().transpose(-1, -2).flatten(2)
 
 
 class StatisticsLayer(nn.Module):

@@ -1,4 +1,4 @@
-"""Features of windows, for estimators: spectra, envelope spectra and statistics.
+"""Features of windows, for estimators: spectra, envelope spectra, modulation and statistics.
 
 Features are named in params.yaml: one name, a mapping with its options, or a list of both::
 
@@ -19,6 +19,7 @@ from tsdg.errors import InputError, nearest
 LEVELS = ("plain", "centred", "whitened")
 LONG = 1024  # time steps from which a window has several segments
 FLOOR = 1e-14  # of a window's mean square: what float32 cannot tell from nothing
+FAINT = 1e-3  # modulation that counts as none; noise has about 1
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 LAGS = (1, 2, 4, 8)  # time steps
 LIMITS = {
@@ -115,7 +116,8 @@ class Envelope:
 
     def resolved(self, length: int, rate: float | None) -> tuple[int, int, np.ndarray]:
         """Time steps of a segment, how many of its frequencies, and the gains of an analytic signal."""
-        above, highest = self._band(rate)
+        above = _share_of_rate("envelope", "above", self.above, rate) or 1 / 6
+        highest = _share_of_rate("envelope", "highest", self.highest, rate) or 1 / 32
         segment = _segment(self.segment, length, parts=2)
         count = int(highest * segment)
         if not 1 <= count <= segment // 2:
@@ -128,17 +130,72 @@ class Envelope:
             raise InputError("envelope: `above` is above half the sampling rate; give a lower cut-off")
         return segment, count, gains
 
-    def _band(self, rate: float | None) -> tuple[float, float]:
-        """Cut-off and highest frequency, as shares of the sampling rate."""
-        given = {"above": self.above, "highest": self.highest}
-        for name, value in given.items():
-            if value is not None and rate is None:
-                raise InputError(
-                    f"envelope: `{name}` is in Hz, and the data set's sampling rate is not known; "
-                    "give `sampling_rate` in its `prepare`, or leave the option out"
-                )
-        shares = [value / rate if value is not None and rate else None for value in given.values()]
-        return shares[0] or 1 / 6, shares[1] or 1 / 32
+
+@dataclass(frozen=True)
+class Modulation:
+    """Log spectrum of how power changes over time, in bands of frequency, whatever filter it came through.
+
+    The power of each frequency of Hann segments, an eighth of a segment apart and each less its mean, is
+    divided by its mean over the window: a filter whose response is short against a segment changes nothing.
+    The magnitudes of its spectrum over time, from the second frequency on, are averaged in each band. A
+    relative of cyclic coherence (Antoni, Cyclic spectral analysis of rolling-element bearing signals:
+    useful hints with practical applications, Journal of Sound and Vibration, 2007).
+
+    Parameters
+    ----------
+    bands : int, optional
+        Of equal width, between 0 and half the sampling rate. Default: 8, or as many as a segment resolves.
+    segment : int, optional
+        Time steps. Default: 1/32 of a window, 8 at least.
+    highest : float, optional
+        Of the changes, Hz. Default: 1/32 of the sampling rate (375 Hz at 12 kHz).
+    """
+
+    bands: int | None = None
+    segment: int | None = None
+    highest: float | None = None
+
+    def __call__(self, x: np.ndarray, rate: float | None) -> np.ndarray:
+        segment, edges, count = self.resolved(x.shape[-1], rate)
+        parts = np.empty((*x.shape[:2], len(edges) - 1, count - 1))
+        for features, window in zip(
+            parts, x, strict=True
+        ):  # one at a time: segments take many times its memory
+            features[...] = self._of(window, segment, edges, count)
+        return parts.reshape(len(x), x.shape[1], (len(edges) - 1) * (count - 1))
+
+    def _of(self, x: np.ndarray, segment: int, edges: np.ndarray, count: int) -> np.ndarray:
+        window = hann(segment)
+        parts = np.lib.stride_tricks.sliding_window_view(x, segment, axis=-1)[:, :: segment // 8]
+        parts = (parts - parts.mean(-1, keepdims=True)) * window
+        power = np.square(np.abs(np.fft.rfft(parts)[..., 1:]))  # (C, segments, frequencies)
+        floor = _floor(x)[..., None] * np.square(window).sum()
+        course = power / np.maximum(power.mean(-2, keepdims=True), floor)
+        shape = taper(course.shape[-2])[:, None]
+        changes = np.abs(np.fft.rfft((course - course.mean(-2, keepdims=True)) * shape, axis=-2))
+        strength = np.add.reduceat(changes[:, 2 : count + 1], edges[:-1], axis=-1) / np.diff(edges)
+        return np.log(np.maximum(strength, FAINT)).swapaxes(-1, -2)
+
+    def resolved(self, length: int, rate: float | None) -> tuple[int, np.ndarray, int]:
+        """Time steps of a segment, its first frequency in each band and beyond, and how many changes."""
+        segment = self.segment or max(8, length // 32)
+        if segment > length:
+            raise InputError(f"modulation: a segment has {segment} time steps, a window {length}")
+        bands = self.bands or min(8, segment // 2)
+        if bands > segment // 2:
+            raise InputError(
+                f"modulation: {bands} bands, but a segment of {segment} time steps tells {segment // 2} "
+                "frequencies apart; give fewer bands or longer segments"
+            )
+        highest = _share_of_rate("modulation", "highest", self.highest, rate) or 1 / 32
+        steps = (length - segment) // (segment // 8) + 1
+        count = int(highest * steps * (segment // 8))
+        if not 2 <= count <= steps // 2:
+            raise InputError(
+                f"modulation: {steps} segments do not tell changes up to `highest` apart; give "
+                f"{'a higher one or shorter' if count < 2 else 'a lower one or shorter'} segments"
+            )
+        return segment, np.linspace(0, segment // 2, bands + 1).round().astype(int), count
 
 
 @dataclass(frozen=True)
@@ -172,7 +229,12 @@ class Statistics:
         return np.stack(columns, axis=-1)
 
 
-FEATURES: dict[str, type[Any]] = {"spectrum": Spectrum, "envelope": Envelope, "statistics": Statistics}
+FEATURES: dict[str, type[Any]] = {
+    "spectrum": Spectrum,
+    "envelope": Envelope,
+    "modulation": Modulation,
+    "statistics": Statistics,
+}
 
 
 class Features:
@@ -278,8 +340,32 @@ def _welch(x: np.ndarray, segment: int) -> np.ndarray:
 
 
 def _log(power: np.ndarray, x: np.ndarray) -> np.ndarray:
-    floor = FLOOR * np.square(x).mean(-1, keepdims=True) + np.finfo(np.float32).tiny
-    return np.log(np.maximum(power, floor))
+    return np.log(np.maximum(power, _floor(x)))
+
+
+def _floor(x: np.ndarray) -> np.ndarray:
+    """Power ``(..., 1)`` below which float32 tells nothing from the rest of a window."""
+    return FLOOR * np.square(x).mean(-1, keepdims=True) + np.finfo(np.float32).tiny
+
+
+def hann(length: int) -> np.ndarray:
+    """Hann's window, periodic, as Welch's segments have it."""
+    return np.sin(np.pi * np.arange(length) / length) ** 2
+
+
+def taper(length: int) -> np.ndarray:
+    """Hann's, without zeros and of unit power."""
+    shape = np.sin(np.pi * (np.arange(length) + 0.5) / length) ** 2
+    return shape / np.sqrt(np.square(shape).sum())
+
+
+def _share_of_rate(feature: str, name: str, value: float | None, rate: float | None) -> float | None:
+    if value is not None and rate is None:
+        raise InputError(
+            f"{feature}: `{name}` is in Hz, and the data set's sampling rate is not known; "
+            "give `sampling_rate` in its `prepare`, or leave the option out"
+        )
+    return value / rate if value is not None and rate else None
 
 
 def _levelled(spectrum: np.ndarray, level: str, smooth: float) -> np.ndarray:
