@@ -1,10 +1,9 @@
-"""Accuracy by what is held out: records of the Bearings become a csv, and the csv a figure. ::
+"""Accuracy by what is held out: records become a csv, and the csv a figure. ::
 
     python docs/experiments/shifts.py results/runs
 
-A row is a training or fit of the tables `bearings`, `bearings_load`, `bearings_sensor` and `bearings_bearing`
-at fixed hyperparameters: its last checkpoint, and the mean of its weights where it had one. Rows that the csv
-has already stay. Without folders, the figure alone is made anew.
+A row is a training or fit at fixed hyperparameters: its last checkpoint, and the mean of its weights where it
+had one. Rows that the csv has already stay. Without folders, the figure alone is made anew.
 """
 
 import argparse
@@ -29,9 +28,9 @@ CHANCE = [10, 10, 10, 100 / 3]
 
 
 def collected(folders: list[Path]) -> pd.DataFrame:
-    """A row for each finished record of the Bearings below the folders."""
+    """A row for each finished record below the folders."""
     rows = []
-    for path in sorted(path for folder in folders for path in folder.glob("bearings*/**/fixed.json")):
+    for path in sorted(path for folder in folders for path in folder.glob("*/**/fixed.json")):
         record = read(path)
         run, last = record.run, record.checkpoints[-1]
         rows.append(
@@ -39,6 +38,7 @@ def collected(folders: list[Path]) -> pd.DataFrame:
                 **{key: getattr(run, key) for key in ("dataset", "variant", "target", "seed")},
                 "iterations": last.iteration,
                 "accuracy": last.target.accuracy,
+                "macro_f1": last.target.macro_f1,
                 "ece": last.target.ece,
                 "validation_accuracy": last.source_accuracy,
                 "averaged_accuracy": last.averaged.target.accuracy if last.averaged else None,
