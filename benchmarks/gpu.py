@@ -1,25 +1,33 @@
 """A GPU's rows of the log: packs over single runs, against the memory's bound, and equal to runs alone.
 
-``python benchmarks/gpu.py`` takes about five minutes on a data centre's GPU, and ``--device cpu --runs 2
---iterations 2`` shows that it works where there is none.
+``python benchmarks/gpu.py`` takes about five minutes on a data centre's GPU. With ``--kernels`` it takes some
+more: our Triton kernels are checked against PyTorch's operators in every method, and timed. ``--device cpu
+--runs 2 --iterations 2`` shows that it works where there is none, ``--device cpu --count`` how much memory an
+iteration moves.
 """
 
 import argparse
+import os
 import tempfile
 import time
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import plain
 import torch
 from noise import SHAPES, noise, published, settings
+from traffic import Traffic
 
 from tsdg import methods
 from tsdg.data.windows import WindowedDataset
+from tsdg.learning import kernels, layers
 from tsdg.learning.batches import minibatches
 from tsdg.learning.inputs import Windows
 from tsdg.runs.training import Trainer
 from tsdg.study.run import Run
+
+COUNTED = 2  # runs: two already take a pack's operators
 
 
 class Bench:
@@ -30,16 +38,19 @@ class Bench:
         self.windows = Windows(self.dataset, device)
         self.device = device
 
-    def pack(self, method: str, runs: Sequence[Run], iterations: int) -> Trainer:
-        """Runs of a method with its published hyperparameters."""
+    def pack(self, method: str, runs: Sequence[Run], iterations: int, fused: bool = False) -> Trainer:
+        """Runs of a method with its published hyperparameters; if `fused`, by our kernels."""
         shape, domains = SHAPES["bearings"], self.dataset.domains
         config = settings(method, shape, domains, iterations=iterations, evaluate_every=iterations)
-        return Trainer(
+        trainer = Trainer(
             self.dataset, self.windows, config,
             targets=[run.target for run in runs],
             seeds=[run.seed for run in runs],
             hparams=[published(method)] * len(runs),
         )  # fmt: skip
+        if fused:
+            kernels.use(trainer.method.network)
+        return trainer
 
     def runs(self, method: str, number: int) -> list[Run]:
         """So many runs: every target, then the next seed."""
@@ -48,10 +59,12 @@ class Bench:
             Run("noise", method, domains[i % len(domains)], i // len(domains), "fixed") for i in range(number)
         ]
 
-    def seconds(self, method: str, number: int, iterations: int, graph: bool = True) -> float:
+    def seconds(
+        self, method: str, number: int, iterations: int, graph: bool = True, fused: bool = False
+    ) -> float:
         """Time of an iteration of a pack, warmed up."""
         warm = min(20, iterations)
-        pack = self.pack(method, self.runs(method, number), warm + iterations)
+        pack = self.pack(method, self.runs(method, number), warm + iterations, fused)
         if not graph:
             pack.method.perform = pack.method.step
         batches = minibatches(
@@ -90,24 +103,28 @@ class Bench:
         self.wait()
         return 10 * 2 * source.nbytes / (time.perf_counter() - begin)
 
-    def moved(self) -> int:
-        """Bytes that a run's iteration must move if each operation reads and writes memory once.
-
-        A normalized layer's values are moved 14 times. Forth: the convolution writes; statistics, then
-        normalization read; it writes; the next convolution reads. Back: that writes a gradient; gradient and
-        values are read for the sums, and again for the result, which is written; both products of the
-        convolution read it, and one the layer's values. Without normalization it is 10.
-        """
-        length, samples, total = 4096, 32 * (len(self.dataset.domains) - 1), 0
-        for kernel, stride, normalized in ((64, 2, 1), *[(3, 2, 1)] * 3, (3, 2, 0), (8, 1, 0)):
-            length = (length + 2 - kernel) // stride + 1
-            total += 4 * samples * 8 * length * (14 if normalized else 10)
-        return total + 2 * 4 * samples * 4096
+    def traffic(self, method: str, fused: bool = False) -> Traffic:
+        """What one iteration of a pack of `COUNTED` runs moves."""
+        pack = self.pack(method, self.runs(method, COUNTED), 1, fused)
+        ((x, y),) = minibatches(self.windows, pack.sources, pack.seeds, iterations=1, batch_size=32)
+        with Traffic() as traffic:
+            pack.method.step(x, y, pack.method.draws(x.shape[2]))
+        return traffic
 
     def wait(self) -> None:
         """Until the device has done all it was given."""
         if self.device == "cuda":
             torch.cuda.synchronize()
+
+    def parity(self, method: str, number: int, iterations: int) -> float:
+        """Largest relative difference of a loss between a pack by our kernels and by PyTorch's operators."""
+        runs = self.runs(method, number)
+        ours, theirs = (self.pack(method, runs, iterations, fused).train() for fused in (True, False))
+        return max(
+            abs(a - b) / abs(b)
+            for mine, other in zip(ours, theirs, strict=True)
+            for a, b in zip(mine.losses["loss"], other.losses["loss"], strict=True)
+        )
 
     def differences(self, method: str, number: int, iterations: int) -> tuple[float, bool]:
         """Largest relative difference of a loss between pack and alone, and whether a pack repeats itself."""
@@ -122,38 +139,74 @@ class Bench:
         return worst, same
 
 
+def counted(bench: Bench, bandwidth: float | None) -> dict[bool, float]:
+    """Print what an iteration moves; the seconds that this takes a run at least, with our kernels or not."""
+    print("| Bearings, ERM | operators and kernels | MB a run | microseconds a run at the speed of copying |")
+    print("|---|---|---|---|")
+    bounds = {}
+    for fused in (False, True) if find_spec("triton") else (False,):
+        traffic = bench.traffic("erm", fused)
+        moved = traffic.bytes / COUNTED
+        bounds[fused] = moved / bandwidth if bandwidth else float("nan")
+        name = "our kernels" if fused else "PyTorch's operators"
+        time_of = f"{1e6 * bounds[fused]:.0f}" if bandwidth else ""
+        print(f"| {name} | {traffic.calls} | {moved / 1e6:.0f} | {time_of} |", flush=True)
+    return bounds
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
     parser.add_argument("--runs", type=int, nargs="+", default=[48, 96], help="sizes of packs")
     parser.add_argument("--iterations", type=int, default=60)
+    parser.add_argument("--kernels", action="store_true", help="also check and time our kernels")
+    parser.add_argument("--count", action="store_true", help="count memory that is moved, and no more")
     options = parser.parse_args()
     if options.device == "cuda" and not torch.cuda.is_available():
         parser.error("PyTorch finds no GPU here")
+    if options.device == "cpu":
+        if options.kernels:
+            parser.error("--kernels needs a GPU; tests/learning/test_kernels.py proves them on a CPU")
+        os.environ["TRITON_INTERPRET"] = "1"  # so that kernels are taken, which are counted and not run
+        layers.PART = 1 << 62  # as on a GPU
     torch.set_float32_matmul_precision("high")
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder) / "noise", options.device)
         name = torch.cuda.get_device_name() if options.device == "cuda" else "CPU"
-        bound = bench.moved() / bench.copied()
-        print(f"{name}, torch {torch.__version__}; memory's bound {1e6 * bound:.0f} microseconds a run")
-        print(f"plain loop: {1000 * bench.plain_seconds(options.iterations):.2f} ms an iteration", flush=True)
+        bandwidth = None if options.count else bench.copied()
+        print(f"{name}, torch {torch.__version__}")
+        bounds = counted(bench, bandwidth)
+        if options.count:
+            return
+        print(
+            f"\nplain loop: {1000 * bench.plain_seconds(options.iterations):.2f} ms an iteration", flush=True
+        )
         print("| Bearings | ms an iteration | microseconds a run | over one at a time | of the bound |")
         print("|---|---|---|---|---|")
         for method in ("erm", "ours-learned"):
             eager = bench.seconds(method, 1, options.iterations, graph=False)
             print(f"| {method}, 1 run, no graph | {1000 * eager:.2f} | {1e6 * eager:.0f} | | |", flush=True)
             one = bench.seconds(method, 1, options.iterations)
-            for number in (1, *options.runs):
-                all_at_once = one if number == 1 else bench.seconds(method, number, options.iterations)
-                each = all_at_once / number
-                print(
-                    f"| {method}, {number} run(s) | {1000 * all_at_once:.2f} | {1e6 * each:.0f} | "
-                    f"{one / each:.1f} | {bound / each:.0%} |",
-                    flush=True,
-                )
+            for fused in (False, True) if options.kernels else (False,):
+                for number in (1, *options.runs):
+                    known = number == 1 and not fused
+                    together = (
+                        one if known else bench.seconds(method, number, options.iterations, fused=fused)
+                    )
+                    each = together / number
+                    print(
+                        f"| {method}, {number} run(s){', our kernels' * fused} | {1000 * together:.2f} | "
+                        f"{1e6 * each:.0f} | {one / each:.1f} | {bounds[fused] / each:.0%} |",
+                        flush=True,
+                    )
+        number, iterations = min(8, max(options.runs)), min(25, options.iterations)
+        if options.kernels:
+            print("\n| method | our kernels against PyTorch's operators: loss, relative |\n|---|---|")
+            for method in methods.METHODS:
+                print(f"| {method} | {bench.parity(method, number, iterations):.0e} |", flush=True)
         print("\n| method | pack against alone: loss, relative | a pack repeats itself |\n|---|---|---|")
         for method in methods.METHODS:
-            worst, same = bench.differences(method, min(8, max(options.runs)), min(25, options.iterations))
+            worst, same = bench.differences(method, number, iterations)
             print(f"| {method} | {worst:.0e} | {'to the bit' if same else 'no'} |", flush=True)
 
 

@@ -13,6 +13,8 @@ from tsdg.data.windows import WindowedDataset
 from tsdg.study.study import Study
 
 os.environ["OMP_NUM_THREADS"] = "1"  # of what tests start, too
+if not torch.cuda.is_available():
+    os.environ["TRITON_INTERPRET"] = "1"  # which Triton reads when it is first imported
 torch.set_num_threads(1)
 settings.register_profile("same", derandomize=True, database=None, deadline=None, max_examples=30)
 settings.load_profile("same")

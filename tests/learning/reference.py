@@ -17,7 +17,7 @@ def normal(*shape, dtype=torch.float64, seed=0):
 
 def close(ours, expected, tolerance):
     """Largest difference, relative to the largest expected value."""
-    ours, expected = ours.detach(), expected.detach()
+    ours, expected = ours.detach().cpu(), expected.detach().cpu()
     scale = max(1e-30, float(expected.abs().max()))
     difference = float((ours.double() - expected.double()).abs().max())
     assert difference <= tolerance * scale, f"{difference / scale:.2e} of the largest value"
