@@ -28,7 +28,10 @@ from tsdg.methods import estimators
 from tsdg.results.about.augmentations import augmentations
 from tsdg.results.about.hyperparameters import hyperparameters
 from tsdg.results.document import LATEX
+from tsdg.runs.current import CurrentRecords
+from tsdg.runs.expected import Expected
 from tsdg.runs.fingerprint import functions_fingerprint
+from tsdg.runs.plan import START
 from tsdg.runs.recipe import Recipes
 from tsdg.study import settings
 from tsdg.study.jobs import TrainingRule, training_rules
@@ -442,6 +445,21 @@ class Workflow:
     def training_memory(self, attempt: int) -> int:
         """Memory limit of a job in MB, more after a failure."""
         return 2000 * attempt
+
+    def training_hours(self, jobs: Iterable[Sequence[str]]) -> float:
+        """Hours of one core that training jobs are expected to take, of each the records that it makes."""
+        seconds, iterations = 0.0, dict[tuple[str, str], int]()
+        for records in jobs:
+            run = parse_run_path(records[0])
+            kind = run.dataset, run.variant
+            if kind not in iterations:
+                iterations[kind] = self.study.config(*kind)["iterations"]
+            seconds += START + len(records) * iterations[kind] * self._expected(run)
+        return seconds / 3600
+
+    @cached_property
+    def _expected(self) -> Expected:
+        return Expected(self.study, CurrentRecords(self.study))
 
     def gpus(self, dataset: str, variant: str) -> int:
         """Of a training job; an estimator needs none."""

@@ -1,17 +1,23 @@
 """A plan counts what Snakemake would train, and takes hours from records or from a probe."""
 
-import math
+from importlib.resources import files
 
+import pandas as pd
 import pytest
 
 from synthetic_records import make_record
 from tsdg.commands.main import main
+from tsdg.learning.backbones.options import DEFAULTS
+from tsdg.runs import expected
 from tsdg.runs.current import CurrentRecords
+from tsdg.runs.expected import Expected, Work
 from tsdg.runs.fingerprint import training_fingerprint
 from tsdg.runs.plan import START, chosen_tables, plan
 from tsdg.runs.writing import write
-from tsdg.study.run import run_path
+from tsdg.study.run import Run, run_path
 from tsdg.study.study import Study
+
+SECONDS = pd.read_csv(files("tsdg.runs") / "seconds.csv")
 
 
 def record(study, run, folder, **changed):
@@ -27,7 +33,8 @@ def record(study, run, folder, **changed):
 
 
 def counts(study, tmp_path):
-    return plan(study, chosen_tables(study, []), CurrentRecords(study, tmp_path, tmp_path))
+    found = CurrentRecords(study, tmp_path, tmp_path)
+    return plan(study, chosen_tables(study, []), found, expected=lambda run: 2.0)
 
 
 def test_counts_and_hours(params, tmp_path):
@@ -45,10 +52,11 @@ def test_counts_and_hours(params, tmp_path):
         "in all": [18, 1, 17, 17],
     }
     assert table.loc["more", "hours"] * 3600 == pytest.approx(3 * (START + 36 * 0.5))
-    assert math.isnan(table.loc["tiny", "hours"])
-    assert planned.unknown == ["tiny ours-learned"]
+    # The rest of tiny's, 12 of the other row, are not measured.
+    assert table.loc["tiny", "hours"] * 3600 == pytest.approx(15 * START + 36 * (3 * 0.5 + 12 * 2))
+    assert planned.estimated == ["tiny ours-learned"]
     record(study, ours[0], tmp_path)
-    assert counts(study, tmp_path).unknown == []
+    assert counts(study, tmp_path).estimated == []
 
 
 def test_of_a_pack_what_is_missing_is_trained(params, tmp_path):
@@ -108,3 +116,34 @@ def test_the_command(project, capsys):
     assert ": 0 s" not in err
     assert main(["plan", "tny"]) == 2
     assert "'tny' is not a table, did you mean 'tiny'?" in capsys.readouterr().err
+
+
+def test_what_was_never_trained_is_expected_by_its_size(params, tmp_path):
+    params["variants"]["mldg"] = {"label": "MLDG", "method": "mldg"}
+    params["variants"]["linear"] = {
+        "label": "L", "method": "estimator", "estimator": "sklearn.dummy.DummyClassifier",
+        "features": "statistics",
+    }  # fmt: skip
+    study = Study(params, ["protocol=large"])
+
+    def seconds(variant, target, slower=1):
+        speed = slower * float(SECONDS[SECONDS["network"] == "probe"]["seconds"].iloc[0])
+        found = CurrentRecords(study, tmp_path, tmp_path)
+        return Expected(study, found, lambda: speed)(Run("tiny", variant, target, 0, "fixed"))
+
+    one = seconds("erm", "A")
+    assert 0 < one < 60
+    assert seconds("erm", "A", slower=3) == pytest.approx(3 * one)
+    assert seconds("erm", "not A") == pytest.approx(one / 3)  # one source in place of three
+    assert 2 < seconds("mldg", "A") / one < 5
+    assert seconds("linear", "A") > 0
+
+
+def test_every_network_has_seconds():
+    assert {*DEFAULTS, "probe"} <= set(SECONDS["network"])
+    for row in SECONDS[SECONDS["network"] != "probe"].itertuples():
+        work = Work(row.network, row.input, row.width, row.steps, row.windows)
+        assert expected.seconds(work) == row.seconds
+        assert expected.seconds(work._replace(windows=3 * row.windows)) == pytest.approx(3 * row.seconds)
+    unknown = Work("mine", "zscore", 1, 500, 64)
+    assert expected.seconds(unknown) > 0

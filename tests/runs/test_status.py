@@ -211,3 +211,17 @@ def test_prune_deletes_features_that_no_row_reads(project, params, capsys):
     assert "2 files of features" in capsys.readouterr().out
     assert main(["prune", "--yes"]) == 0
     assert list(read.parent.iterdir()) == [read]
+
+
+def test_watching_looks_again_until_ctrl_c(project, capsys, monkeypatch):
+    waited = []
+
+    def sleep(seconds):
+        waited.append(seconds)
+        if len(waited) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("time.sleep", sleep)
+    assert main(["status", "--watch", "7"]) == 0
+    out, err = capsys.readouterr()
+    assert (waited, out.count("in all"), err) == ([7, 7, 7], 3, "")

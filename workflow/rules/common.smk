@@ -164,17 +164,29 @@ def protect_records():
 
 
 def shown(record):
-    """Have of a job's files, which are thousands where records are read, the first printed; help with a target."""
+    """Have of a job's files, which may be thousands, the first printed; say how long; help with a target."""
     for name in ("input", "output"):
         files = getattr(record, name, None)
         if isinstance(files, list):
             setattr(record, name, first_of(files))
     if isinstance(reason := getattr(record, "reason", None), str):
         record.reason = ", ".join(first_of(reason.split(", ")))
+    if getattr(record, "event", None) == LogEvent.RUN_INFO:
+        record.msg += how_long()
     if unmade := re.search(r"No rule to produce (\S+)", str(record.msg)):
         meant = flow.nearest_target(unmade[1], [rule.name for rule in workflow.rules])
         record.msg = record.msg.replace(unmade[0], unmade[0] + meant)
     return True
+
+
+def how_long():
+    """The hours of the trainings of this call."""
+    made = [list(map(str, job.output)) for job in workflow.dag.needrun_jobs()]
+    trainings = [paths for paths in made if paths and paths[0].startswith(f"{RECORDS}/")]
+    if not trainings:
+        return ""
+    hours = flow.training_hours(trainings)
+    return f"\nTraining takes some {hours:.1f} hours of one core (`tsdg plan` says of what).\n"
 
 
 def first_of(names):

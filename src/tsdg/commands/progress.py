@@ -3,10 +3,15 @@
 import argparse
 import os
 import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from tsdg.commands.arguments import DATA, PARAMS, RUNS, Commands, check_runs, command, load_study, positive
 from tsdg.study.run import LOGS
+
+CLEAR = "\x1b[H\x1b[2J"  # a terminal
 
 
 def add(commands: Commands) -> None:
@@ -24,6 +29,10 @@ def add(commands: Commands) -> None:
     )
     status.epilog = "Ends with 1 if anything failed, with 0 otherwise."
     status.add_argument("--logs", type=Path, default=Path(LOGS), help="folder of the trainings' logs")
+    status.add_argument(
+        "--watch", type=positive, nargs="?", const=10, metavar="SECONDS",
+        help="look again every so many seconds (default: 10), until Ctrl-C",
+    )  # fmt: skip
     for sub in (plan, status):
         sub.add_argument(
             "tables", nargs="*", metavar="TABLE",
@@ -68,10 +77,27 @@ def _status(options: argparse.Namespace) -> int:
     again = [] if options.params == PARAMS else ["--params", str(options.params)]
     again += [word for override in options.set for word in ("--set", override)]
     again += [] if options.runs == RUNS else ["--out", str(options.runs)]
-    found = CurrentRecords(study, options.runs, options.data)
-    seen = status.status(study, tables, found, options.logs, again)
-    print(status.text(seen, tables))
-    return 1 if seen.failures else 0
+
+    def look() -> int:
+        found = CurrentRecords(study, options.runs, options.data)
+        seen = status.status(study, tables, found, options.logs, again)
+        print(status.text(seen, tables), flush=True)
+        return 1 if seen.failures else 0
+
+    return _watch(look, options.watch) if options.watch else look()
+
+
+def _watch(look: Callable[[], int], seconds: int) -> int:
+    """Look again and again, on a terminal each time in the place of the last, until Ctrl-C."""
+    code = 0
+    with suppress(KeyboardInterrupt):
+        while True:
+            print(CLEAR if sys.stdout.isatty() else "", end="")
+            code = look()
+            print(f"\n{time.strftime('%H:%M:%S')}, again in {seconds} s; Ctrl-C ends", flush=True)
+            time.sleep(seconds)
+    print()
+    return code
 
 
 def _prune(options: argparse.Namespace) -> None:

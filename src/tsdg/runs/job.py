@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import torch
@@ -260,13 +261,14 @@ class Job:
 
 
 class Report(Progress):
-    """A progress bar on a terminal, one line a checkpoint in a log, which starts with the run's name."""
+    """A progress bar on a terminal, one line a checkpoint in a log, with the run's name and the time left."""
 
     def __init__(self, runs: int, iterations: int):
         from tqdm import tqdm
 
         self.iterations = iterations
         self.bar = tqdm(total=runs * iterations, unit="it", disable=None, smoothing=0.05)
+        self.done, self.total, self.start = 0, runs * iterations, perf_counter()
 
     def __enter__(self) -> Report:
         return self
@@ -276,11 +278,26 @@ class Report(Progress):
 
     def advance(self, iterations: int) -> None:
         self.bar.update(iterations)
+        self.done += iterations
 
     def checkpoint(self, name: str, checkpoint: Mapping[str, Any]) -> None:
         scores = f"source validation {100 * source_accuracy(checkpoint):.1f} %"
         if target := checkpoint.get("target"):
             scores += f", target {100 * target['accuracy']:.1f} %, ECE {100 * target['ece']:.1f} %"
         at = f" iteration {checkpoint['iteration']}" if self.iterations > 1 else ""  # estimators have one
-        self.bar.write(f"{name}{at}: {scores}", file=sys.stdout)
+        self.bar.write(f"{name}{at}: {scores}{self._left()}", file=sys.stdout)
         sys.stdout.flush()
+
+    def _left(self) -> str:
+        """The time that the rest of the job will take, if it goes on as before."""
+        todo = self.total - self.done
+        if not self.done or todo <= 0:
+            return ""
+        return f", {duration((perf_counter() - self.start) / self.done * todo)} left"
+
+
+def duration(seconds: float) -> str:
+    """Seconds in words: ``40 s``, ``12 min``, ``3.5 h``."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from statistics import median
@@ -20,6 +19,7 @@ from tsdg.errors import InputError, nearest
 from tsdg.learning.backbones.options import OPTIONS
 from tsdg.methods import estimators
 from tsdg.runs.current import CurrentRecords
+from tsdg.runs.expected import Expected
 from tsdg.study.jobs import TrainingJob, training_jobs
 from tsdg.study.run import Run
 from tsdg.study.study import Study
@@ -42,13 +42,13 @@ class Plan(NamedTuple):
     ----------
     table : pandas.DataFrame
         A row for each table and one for all: ``runs``, of them ``done``, ``to_train``, ``jobs``, ``hours`` of
-        one core or GPU (NaN where the seconds of an iteration are not known).
-    unknown : list of str
-        Data sets and variants whose seconds of an iteration are not known.
+        one core or GPU.
+    estimated : list of str
+        Data sets and variants whose seconds of an iteration nothing here has measured.
     """
 
     table: pd.DataFrame
-    unknown: list[str]
+    estimated: list[str]
 
 
 def chosen_tables(study: Study, names: Iterable[str]) -> dict[str, list[Run]]:
@@ -68,7 +68,11 @@ def chosen_tables(study: Study, names: Iterable[str]) -> dict[str, list[Run]]:
 
 
 def plan(
-    study: Study, tables: dict[str, list[Run]], found: CurrentRecords, probed: Rates | None = None
+    study: Study,
+    tables: dict[str, list[Run]],
+    found: CurrentRecords,
+    probed: Rates | None = None,
+    expected: Callable[[Run], float] | None = None,
 ) -> Plan:
     """Count what some tables need.
 
@@ -83,7 +87,10 @@ def plan(
     probed : mapping, optional
         Seconds of an iteration of one run by (data set, variant), which go before those of records: the
         medians of all that have the same network and batch.
+    expected : callable, optional
+        Seconds of an iteration of a run of the others, see `tsdg.runs.expected`, which is the default.
     """
+    expected = expected or Expected(study, found)
     wanted = dict.fromkeys(run for runs in tables.values() for run in runs)
     done, rates = _recorded(study, wanted, found)
     rates |= probed or {}
@@ -92,22 +99,23 @@ def plan(
         job: [run for run in job.runs if run not in done and (run in wanted or not _is_done(found, run))]
         for job in todo
     }
-    kinds = dict.fromkeys((job.runs[0].dataset, job.runs[0].variant) for job in todo)
-    seconds = {kind: study.config(*kind)["iterations"] * rates.get(kind, np.nan) for kind in kinds}
-    rows, unknown = [], dict[str, None]()
+    kinds = {job: (job.runs[0].dataset, job.runs[0].variant) for job in todo}
+    iterations = {kind: study.config(*kind)["iterations"] for kind in dict.fromkeys(kinds.values())}
+    estimated = [" ".join(kind) for kind in iterations if kind not in rates]
+    seconds = {
+        job: START + len(missing[job]) * iterations[kind] * (rates.get(kind) or expected(job.runs[0]))
+        for job, kind in kinds.items()
+    }
+    rows = []
     for name, runs in [*tables.items(), (TOTAL, list(wanted))]:
         own = set(runs)
         lacking = own - done
         jobs = [job for job in todo if not lacking.isdisjoint(job.runs)]
-        to_train = Counter[tuple[str, str]]()
-        for job in jobs:
-            to_train[job.runs[0].dataset, job.runs[0].variant] += len(missing[job])
-        unknown |= {" ".join(kind): None for kind in to_train if np.isnan(seconds[kind])}
-        training = sum(count * seconds[kind] for kind, count in to_train.items())
-        hours = (len(jobs) * START + training) / 3600
-        rows.append((name, len(own), len(own & done), to_train.total(), len(jobs), hours))
+        to_train = sum(len(missing[job]) for job in jobs)
+        hours = sum(seconds[job] for job in jobs) / 3600
+        rows.append((name, len(own), len(own & done), to_train, len(jobs), hours))
     columns = ["table", "runs", "done", "to_train", "jobs", "hours"]
-    return Plan(pd.DataFrame(rows, columns=columns), list(unknown))
+    return Plan(pd.DataFrame(rows, columns=columns), estimated)
 
 
 def _recorded(study: Study, runs: Iterable[Run], found: CurrentRecords) -> tuple[set[Run], Rates]:
@@ -267,15 +275,17 @@ def _synthetic(study: Study, dataset: str, scratch: Path, params: Path) -> Path:
 def text(planned: Plan, at_once: int) -> str:
     """The plan for people, with the hours of so many jobs at a time."""
     shown = planned.table.rename(columns={"to_train": "to train"})
-    lines = shown.to_string(index=False, na_rep="?", formatters={"hours": _hours}).splitlines()
+    lines = shown.to_string(index=False, formatters={"hours": _hours}).splitlines()
     hours = planned.table["hours"].iloc[-1]
-    if not np.isnan(hours):
-        lines += [f"Hours are of one core or one GPU; {at_once} at a time take {_hours(hours / at_once)}."]
-    else:
-        names = ", ".join(planned.unknown[:3]) + (", ..." if len(planned.unknown) > 3 else "")
-        lines += [f"Hours are not known without a record of each variant ({names}); --probe measures."]
+    lines += [f"Hours are of one core or one GPU; {at_once} at a time take {_hours(hours / at_once)}."]
+    if planned.estimated:
+        names = ", ".join(planned.estimated[:3]) + (", ..." if len(planned.estimated) > 3 else "")
+        lines += [
+            f"Nothing of {names} was trained yet: their hours are of a core, by times that come with tsdg, "
+            "scaled to this machine's speed. --probe measures here, on a GPU too."
+        ]
     return "\n".join(lines)
 
 
 def _hours(hours: float) -> str:
-    return "?" if np.isnan(hours) else f"{hours:.1f}" if hours >= 0.1 or hours == 0 else f"{hours:.2f}"
+    return f"{hours:.1f}" if hours >= 0.1 or hours == 0 else f"{hours:.2f}"

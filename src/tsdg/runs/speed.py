@@ -1,0 +1,47 @@
+"""How fast this machine is beside the one on which the seconds of `tsdg.runs.expected` were measured."""
+
+import json
+import os
+import platform
+from contextlib import suppress
+from pathlib import Path
+from time import process_time
+
+import numpy as np
+
+from tsdg.errors import InputError
+from tsdg.files import write_text
+
+REPEATS = 40  # of the probe, of which the fastest counts: others may be at work on the machine
+SIZE = 512
+
+
+def probe() -> float:
+    """Processor seconds of a core for products of matrices and sums over memory, as trainings do."""
+    from threadpoolctl import threadpool_limits
+
+    rng = np.random.default_rng(0)
+    square = rng.standard_normal((SIZE, SIZE), dtype=np.float32)
+    long = rng.standard_normal(8 * SIZE * SIZE, dtype=np.float32)
+    taken = []
+    with threadpool_limits(1):
+        for _ in range(REPEATS):
+            start = process_time()
+            square @ square
+            np.maximum(long, 0.01 * long)
+            taken.append(process_time() - start)
+    return min(taken)
+
+
+def measured() -> float:
+    """What `probe` says of this machine: measured once, then kept in the user's cache."""
+    path = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "tsdg", "speed.json")
+    machine = f"{platform.node()} {platform.processor() or platform.machine()}"
+    known: dict[str, float] = {}
+    with suppress(OSError, ValueError):
+        known = dict(json.loads(path.read_bytes()))
+    if not isinstance(known.get(machine), float):
+        known[machine] = probe()
+        with suppress(OSError, InputError):
+            write_text(path, json.dumps(known, indent=1))
+    return known[machine]
