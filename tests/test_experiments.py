@@ -57,11 +57,6 @@ def test_the_parts_of_a_seed_make_the_seed(params, tiny):
         assert last({**ones, part: 2}) != last(ones), part
 
 
-def test_seeds_needed():
-    # Cohen's d of 0.5, 0.8 and 1.0 in a paired t-test, level 5%, power 80%: published tables.
-    assert [seeds.seeds_needed(d, 1) for d in (0.5, 0.8, 1.0)] == [34, 15, 10]
-
-
 def test_the_mean_of_endless_new_seeds_lies_in_the_interval_of_the_mean():
     values = np.array([3.0, 7.0, 4.0, 9.0])
     assert seeds.prediction(values, seeds=10**12) == pytest.approx(interval(values))

@@ -20,11 +20,11 @@ from scipy import stats
 from tsdg.data import paper
 from tsdg.results.figures.forest import interval
 from tsdg.results.figures.style import BASELINE, COLUMN, OURS, PAPER, style
+from tsdg.results.power import seeds_needed
 
 BASE = "bearings"
 RUN = ["dataset", "variant", "target", "seed"]
 POINTS = (3, 5, 7, 10)
-LARGEST = 10_000
 
 
 def last(table: pd.DataFrame) -> pd.DataFrame:
@@ -36,27 +36,6 @@ def named(table: pd.DataFrame) -> pd.DataFrame:
     """With the data set as a part of the variant's name, unless it is `BASE`."""
     prefix = (table["dataset"] + "/").where(table["dataset"] != BASE, "")
     return table.assign(variant=prefix + table["variant"])
-
-
-def seeds_needed(difference: float, spread: float, power: float = 0.8, level: float = 0.05) -> int | None:
-    """Pairs for which a two-sided paired t-test finds a difference with the given power.
-
-    Parameters
-    ----------
-    difference, spread : float
-        Mean of the differences and their standard deviation.
-
-    Returns
-    -------
-    int or None
-        None for more than 10,000.
-    """
-    for n in range(2, LARGEST + 1):
-        edge = stats.t.ppf(1 - level / 2, n - 1)
-        shift = abs(difference) / spread * math.sqrt(n)
-        if stats.nct.sf(edge, n - 1, shift) + stats.nct.cdf(-edge, n - 1, shift) >= power:
-            return n
-    return None
 
 
 def prediction(values: np.ndarray, seeds: int = 3, confidence: float = 0.95) -> tuple[float, float]:
@@ -96,15 +75,12 @@ def differences(runs: pd.DataFrame, baseline: str) -> pd.DataFrame:
             values = part.to_numpy()
             low, high = interval(values)
             deviation = part.std()
-            needed = (
-                {} if len(values) < 2 else {p: seeds_needed(p, deviation) or f"> {LARGEST}" for p in POINTS}
-            )
             rows.append(
                 {
                     "target": target, "variant": variant, "pairs": len(values), "mean": values.mean(),
                     "95% interval": f"{low:.1f} to {high:.1f}", "s.d.": deviation,
                     "above": f"{(values > 0).sum()} of {len(values)}",
-                    **{f"seeds for {p} points": needed.get(p, "") for p in POINTS},
+                    **{f"seeds for {p} points": seeds_needed(p, deviation) for p in POINTS},
                 }
             )  # fmt: skip
     return pd.DataFrame(rows)

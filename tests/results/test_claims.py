@@ -36,6 +36,7 @@ def test_the_interval_over_seeds_decides():
     assert found["difference"] == 2
     assert found["low"] == pytest.approx(2 - 4.3027 / math.sqrt(3), abs=1e-3)
     assert found["status"] == "not shown"
+    assert found["needed"] == 5  # a difference of two standard deviations
     assert status(values(erm=[5, 6, 7], ours=[4, 5, 6.1]))["status"] == "holds"
     assert status(values(erm=[5, 6, 7], ours=[4, 5, 6.1]), margin=2)["status"] == "contradicted"
     assert status(values(erm=[5, 6, 7], ours=[5.5, 6.5, 7.6]), margin=-1)["status"] == "holds"

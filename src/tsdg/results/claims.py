@@ -14,6 +14,7 @@ from tsdg.data import paper
 from tsdg.files import write_text
 from tsdg.results.latex import document, escape, ruled
 from tsdg.results.measures import COLUMNS, measured
+from tsdg.results.power import seeds_needed
 from tsdg.results.tables import write
 from tsdg.study.claims import Claim, measure
 from tsdg.study.layout import Layout
@@ -26,7 +27,9 @@ RULE = (
     "lies wholly beyond the margin, is contradicted where it lies wholly on the other side, and is not shown "
     "where the margin is in it or there are fewer than two seeds. A claim of several comparisons holds where "
     "as many hold as it says, and is contradicted where too many are. Differences are positive where the "
-    "claim's side is better. Nothing is corrected for the number of claims."
+    "claim's side is better. Nothing is corrected for the number of claims. Seeds needed are those that, by "
+    "the spread measured, show the paper's difference, or where it prints none the one measured, four times "
+    "out of five."
 )
 Printed = Mapping[tuple[str, str, str, str], float]  # the paper's, by data set, row, target and metric
 
@@ -112,7 +115,8 @@ def evaluate(
     DataFrame
         A row a comparison: ``claim``, ``says``, ``dataset``, ``target``, ``metric``, ``row``, ``than``;
         ``value``, ``than_value``, ``difference``, its ``low`` and ``high``, over ``n`` seeds; ``margin``;
-        ``paper``, ``paper_than``, ``paper_difference``; ``status``, and the claim's as ``claim_status``.
+        ``paper``, ``paper_than``, ``paper_difference``; the seeds ``needed``, see `RULE`; ``status``, and the
+        claim's as ``claim_status``.
     """
     places = ["dataset", "variant", "target", "metric"]
     by_seed = {key: part.set_index("seed")["value"] for key, part in values.groupby(places)}
@@ -134,6 +138,8 @@ def evaluate(
             both = pd.DataFrame({"ours": ours, "than": than}, dtype=float).dropna()
             difference = sign * (both["ours"] - both["than"])
             low, high = _interval(difference)
+            printed_difference = sign * (known - known_than)
+            expected = difference.mean() if math.isnan(printed_difference) else printed_difference
             rows.append(
                 {
                     "claim": claim.name,
@@ -152,7 +158,8 @@ def evaluate(
                     "margin": claim.margin,
                     "paper": known,
                     "paper_than": known_than,
-                    "paper_difference": sign * (known - known_than),
+                    "paper_difference": printed_difference,
+                    "needed": seeds_needed(expected - claim.margin, difference.std()),
                     "status": _status(len(both), low, high, claim.margin),
                 }
             )
@@ -194,10 +201,10 @@ def render(comparisons: pd.DataFrame, remarks: Sequence[str], out: str | Path) -
     paths = write("claims", comparisons, tex, out)
     words = ["# Claims", "", text, "", *_markdown(heads, claims), "", "## Comparisons", ""]
     details = [
-        [c.claim, f"{c.dataset} {c.target}", c.row, c.than, *_numbers(c), c.status]
+        [c.claim, f"{c.dataset} {c.target}", c.row, c.than, *_numbers(c), _seeds(c), c.status]
         for c in comparisons.itertuples()
     ]
-    heads = ["Claim", "Where", "Row", "Than", "Paper", "Here", "Status"]
+    heads = ["Claim", "Where", "Row", "Than", "Paper", "Here", "Seeds, needed", "Status"]
     markdown = Path(out, "claims.md")
     write_text(markdown, "\n".join([*words, *_markdown(heads, details)]) + "\n")
     return [*paths, markdown]
@@ -221,6 +228,14 @@ def _line(part: pd.DataFrame) -> list[str]:
         counts = part["status"].value_counts()
         here = ", ".join(f"{name} in {counts[name]}" for name in _STATUSES if name in counts)
     return [first["says"], by, printed, here, first["claim_status"]]
+
+
+def _seeds(comparison: Any) -> str:
+    """How many there are, and how many it takes."""
+    if math.isnan(comparison.needed):
+        return str(comparison.n)
+    needed = "above 10,000" if math.isinf(comparison.needed) else f"{comparison.needed:.0f}"
+    return f"{comparison.n}, {needed}"
 
 
 _STATUSES = (HOLDS, NOT_SHOWN, CONTRADICTED, NOT_RUN)
