@@ -34,7 +34,8 @@ Centred = LinearNetwork | CentredNetwork  # networks that may take the mean of a
 class Model(nn.Module):
     """Logits ``(N, K)`` of raw windows ``(N, C, T)``: standardized, through the network.
 
-    Those of an ensemble are the logarithm of the mean of its members' probabilities.
+    Those of an ensemble are the logarithm of the mean of its members' probabilities. What a centred network
+    takes off is the mean that it has, or that of windows of the domain ``(M, C, T)``, where they are given.
 
     Parameters
     ----------
