@@ -15,7 +15,8 @@ CORES ?= 2
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 INSTALLED := .venv/.installed
 QUICK := snakemake --directory quickstart --configfile params.yaml examples/quickstart.yaml --cores $(CORES)
-QUICK_MADE := results/tables/known_sensor.tex results/tables/new_sensor.tex results/figures/new_sensor.png
+QUICK_MADE := results/tables/known_sensor.tex results/tables/new_sensor.tex results/figures/known_sensor.png \
+	results/figures/new_sensor.png
 
 TEST := python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder
 
@@ -49,7 +50,7 @@ quickstart: $(INSTALLED)
 	@echo "Simulated recordings, one seed, networks of 400 small batches: how it works, and no results."
 	@echo
 	@echo "Tables  quickstart/results/tables/known_sensor.tex, new_sensor.tex (all numbers: .csv)"
-	@echo "Figure  quickstart/results/figures/new_sensor.png"
+	@echo "Figures quickstart/results/figures/known_sensor.png, new_sensor.png"
 	@echo "Report  quickstart/report.html"
 
 check: lint

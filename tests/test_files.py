@@ -74,6 +74,7 @@ def test_a_command_says_which_result_the_disk_had_no_room_for(tmp_path, capsys):
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "networks.body.tex",
         "networks.csv",
+        "networks.html",
         "networks.tex",
     ]
     assert (tmp_path / "networks.csv").read_bytes() == before

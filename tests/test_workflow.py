@@ -443,17 +443,42 @@ def test_a_table_with_a_figure_of_its_name_has_no_other(figure_params):
     workflow = Workflow(Study(figure_params))
     assert workflow.accuracy_tables == []
     assert workflow.results().count("results/figures/tiny.png") == 1
-    numbers = [workflow.figure_number(name) for name in ("near", "tiny", "critical_difference")]
-    assert numbers == ["01", "02", "03"]
 
 
 def test_all_makes_what_the_document_holds(figure_params, toy_params):
     workflow = Workflow(Study(figure_params | toy_params))
     tables = {Path(path).stem for path in workflow.results() if path.endswith(".tex")}
     assert tables == {"all", *workflow.documented}
-    assert [workflow.table_number(name) for name in workflow.documented] == [
-        f"{number:02}" for number in range(1, len(workflow.documented) + 1)
+
+
+def test_the_report_shows_what_is_made_and_numbers_it_from_1(
+    figure_params, toy_params, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    study = Study(figure_params | toy_params)
+    with pytest.raises(InputError, match="no table or figure is made yet"):
+        Workflow(study).made()
+    paths = [
+        "results/tables/tiny.html",
+        "results/figures/near.png",
+        "results/figures/gains.png",
+        "results/tables/networks.html",
+        "results/figures/toy_dataset.png",
     ]
+    for path in [*paths, "results/tables/tiny.tex", "results/tables/other.html"]:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).touch()
+    workflow = Workflow(study)
+    assert sorted(workflow.made()) == sorted(paths)
+    assert list(map(workflow.section, workflow.reported)) == [
+        "1 Results",
+        "2 Figures",
+        "3 What went in",
+        "4 Toy study",
+    ]
+    assert [workflow.number(name, "Figures") for name in workflow.reported["Figures"]] == ["1", "2"]
+    Path(paths[0]).unlink()
+    assert Workflow(study).section("Figures") == "1 Figures"
 
 
 def test_the_toy_study_is_all_or_nothing(params, toy_params):

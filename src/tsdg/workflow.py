@@ -36,12 +36,13 @@ from tsdg.runs.recipe import Recipes
 from tsdg.study import settings
 from tsdg.study.jobs import TrainingRule, training_rules
 from tsdg.study.layout import text
-from tsdg.study.names import DATASET_TABLES, RANKINGS, TOY_FIGURES, TOY_TABLES
+from tsdg.study.names import DATA_TABLES, DATASET_TABLES, RANKINGS, TOY_FIGURES, TOY_TABLES
 from tsdg.study.params import Tree, read, value_of
 from tsdg.study.run import RECORDS, Run, parse_run_path, run_path, target_of
 from tsdg.study.study import Study
 
 READ = "results.selected:read_selected"
+RESULTS, FIGURES, WENT_IN, TOY = "Results", "Figures", "What went in", "Toy study"  # of the report
 # What each result is made by, as `tsdg.runs.fingerprint.functions_fingerprint` takes it.
 CODE = {
     "select": ("results.selection:select", "results.selected:write_csv"),
@@ -573,19 +574,52 @@ class Workflow:
         absent |= set() if self.tabled_datasets else set(DATASET_TABLES)
         return [name for name in self.study.document() if name not in absent]
 
-    def table_number(self, table: str) -> str:
-        """Place of a table in the document and the report, in digits that sort."""
-        return f"{self.study.document().index(table) + 1:02}"
+    @cached_property
+    def reported(self) -> dict[str, dict[str, str]]:
+        """What of tables and figures is made: by section of the report and by name, its path."""
+        toy_results = {result.name: result.paths[0] for result in self.toy_results}
+        figures = [*self.figures_at_hand, *(["critical_difference"] if self.ranked_tables else [])]
+        tables = {name: f"results/tables/{name}.html" for name in self.documented if name not in toy_results}
+        whole = all(Path(path).exists() for path in tables.values())
+        sections = {
+            RESULTS: {name: path for name, path in tables.items() if name not in DATA_TABLES}
+            | ({"all": "results/tables/all.pdf"} if whole else {}),
+            FIGURES: {name: f"results/figures/{name}.png" for name in figures},
+            WENT_IN: {name: path for name, path in tables.items() if name in DATA_TABLES},
+            TOY: toy_results,
+        }
+        made = {
+            section: {name: path for name, path in paths.items() if Path(path).exists()}
+            for section, paths in sections.items()
+        }
+        return {section: paths for section, paths in made.items() if paths}
 
-    def figure_number(self, figure: str) -> str:
-        """Place of a figure in the report: those of params.yaml, the ranking's, those of the tables."""
-        order = list(dict.fromkeys([*self.study.figures, "critical_difference", *self.study.tables]))
-        return f"{order.index(figure) + 1:02}"
+    def section(self, name: str) -> str:
+        """A section of the report with its number, counted over those of which something is made."""
+        return f"{[*self.reported, name].index(name) + 1} {name}"
+
+    def number(self, name: str, section: str) -> str:
+        """Place of a table or figure in its section of the report, in digits that sort."""
+        names = list(self.reported.get(section, ()))
+        return f"{[*names, name].index(name) + 1:0{len(str(len(names)))}}"
 
     @cached_property
     def latex(self) -> bool:
         """Whether the document can be compiled here."""
         return shutil.which(LATEX) is not None
+
+    def made(self) -> list[str]:
+        """What the report shows.
+
+        Raises
+        ------
+        InputError
+            That is nothing.
+        """
+        paths = [path for section in self.reported.values() for path in section.values()]
+        if not paths:
+            raise InputError("no table or figure is made yet that a report could show; first make one")
+        return paths
 
     def results(self) -> list[str]:
         """What `all` makes.
@@ -648,7 +682,7 @@ class Workflow:
                 [] if name in ("toy_attributes", "toy_dataset") else records,
             )
             for kind, names, forms in (
-                ("table", TOY_TABLES, ("tex", "csv", "body.tex")),
+                ("table", TOY_TABLES, ("html", "tex", "csv", "body.tex")),
                 ("figure", TOY_FIGURES, ("png", "pdf")),
             )
             for name in names

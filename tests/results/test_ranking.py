@@ -138,3 +138,6 @@ def test_the_diagram_names_every_method_and_joins_those_not_told_apart(tmp_path,
     best = ranking.average.idxmin()
     assert f"{best}  {ranking.average.min():.2f}" in texts
     assert len(texts) == 9
+    low, high = ax.get_xlim()
+    assert low < 1 < 9 < high  # no dot is cut at the edge
+    assert ax.get_xticks()[0] == 1

@@ -414,6 +414,18 @@ def test_a_figure_and_the_ranking_join_the_tables_that_are_at_hand(figure_params
     ranking = study.ranking(["tiny"])
     assert (ranking.layout.rows, ranking.without) == (("erm", "ours-learned"), ("Part",))
     assert study.ranking().dropped == ("V-REx",)
+    params["datasets"]["small"] = deepcopy(params["datasets"]["tiny"])
+    params["tables"]["one"] = {
+        "dataset": "small",
+        "rows": ["erm"],
+        "metrics": ["ece"],
+        "caption": "x",
+    }
+    params["ranking"]["tables"] = ["tiny", "more", "one"]
+    alike = Study(params).ranking()
+    assert (alike.layout.rows, alike.others, alike.without) == (("erm", "ours-learned"), ("small",), ())
+    params["tables"]["one"]["rows"] = ["erm", "ours-learned"]
+    assert Study(params).ranking().others == ()
     assert study.document()[-4:] == ["tiny", "more", "ranking", "next_domain"]
 
 
@@ -764,6 +776,16 @@ def test_yaml_that_is_read_in_different_ways_or_not_at_all_is_refused_by_line(tm
     (tmp_path / "params.yaml").write_bytes(text)
     with pytest.raises(InputError, match=re.escape(words)):
         read(tmp_path / "params.yaml")
+
+
+def test_rows_that_show_the_same_of_the_same_trainings_are_ranked_once(figure_params):
+    for name in ("first", "second"):
+        figure_params["variants"][name] = {"label": name, "of": "erm", "weights": "averaged"}
+    figure_params["training"]["average"] = {"from": 0.5}
+    figure_params["tables"]["tiny"]["rows"] = ["first", "erm", "second", "ours-learned"]
+    ranked = Study(figure_params).ranking()
+    assert sorted(ranked.layout.rows) == ["erm", "first", "ours-learned"]
+    assert (ranked.twice, ranked.apart) == (("second",), ())
 
 
 def test_rows_of_different_levels_are_compared_by_claims_that_say_so_alone(figure_params):

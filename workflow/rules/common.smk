@@ -17,6 +17,10 @@ from tsdg.runs.failure import lasting, unknown_partitions
 from tsdg.runs.kept import protect, release
 from tsdg.study.run import LOGS, RECORDS, parse_run_path
 from tsdg.workflow import (
+    FIGURES,
+    RESULTS,
+    TOY,
+    WENT_IN,
     Workflow,
     after_failure,
     code,
@@ -147,9 +151,10 @@ def raw_files(wildcards):
 
 
 def all_results(wildcards):
-    """What `all` makes."""
+    """What `all` makes; of a report, what of it is made."""
+    reporting = any(word.startswith("--report") for word in sys.argv)
     try:
-        return flow.results()
+        return flow.made() if reporting else flow.results()
     except InputError as error:
         raise WorkflowError(str(error))
 
@@ -235,31 +240,31 @@ def unfinished_tables():
 # The report sorts what it shows by its labels, so that the first of them is a number.
 
 
-def table_labels(name, form):
+def table_labels(name, section=RESULTS):
     """How the report lists a table."""
-    return {"no.": flow.table_number(name), "table": name, "format": form}
+    return {"no": flow.number(name, section), "table": name}
 
 
-def tex_labels(wildcards):
-    """How the report lists a table as LaTeX."""
-    return table_labels(wildcards.table, "LaTeX")
+def labels_of_table(wildcards):
+    """How the report lists a table of params.yaml."""
+    return table_labels(wildcards.table)
 
 
-def csv_labels(wildcards):
-    """How the report lists a table's numbers."""
-    return table_labels(wildcards.table, "all numbers")
-
-
-def figure_labels(name, title):
+def figure_labels(name):
     """How the report lists a figure."""
-    return {"no.": flow.figure_number(name), "figure": title}
+    return {"no": flow.number(name, FIGURES), "figure": name}
 
 
-def drawn_labels(wildcards):
+def toy_labels(name):
+    """How the report lists a table or figure of the toy study."""
+    return {"no": flow.number(name, TOY), "result": name.replace("_", " ")}
+
+
+def labels_of_figure(wildcards):
     """How the report lists a figure of params.yaml."""
-    return figure_labels(wildcards.figure, wildcards.figure)
+    return figure_labels(wildcards.figure)
 
 
-def accuracy_labels(wildcards):
+def labels_of_accuracy(wildcards):
     """How the report lists a table's figure."""
-    return figure_labels(wildcards.table, f"accuracy by target: {wildcards.table}")
+    return figure_labels(wildcards.table) | {"figure": f"{wildcards.table}, by target"}

@@ -14,8 +14,8 @@ rule accuracy:
         png=report(
             "results/figures/{table}.png",
             caption="../report/accuracy.rst",
-            category="2 Figures",
-            labels=accuracy_labels,
+            category=flow.section(FIGURES),
+            labels=labels_of_accuracy,
         ),
         pdf="results/figures/{table}.pdf",
     log:
@@ -45,8 +45,8 @@ rule figure:
         png=report(
             "results/figures/{figure}.png",
             caption="../report/figure.rst",
-            category="2 Figures",
-            labels=drawn_labels,
+            category=flow.section(FIGURES),
+            labels=labels_of_figure,
         ),
         pdf="results/figures/{figure}.pdf",
     log:
@@ -73,37 +73,29 @@ if flow.ranked_tables:
         input:
             selected=selected(flow.ranked_tables),
         output:
-            tex=report(
-                "results/tables/ranking.tex",
+            tex="results/tables/ranking.tex",
+            html=report(
+                "results/tables/ranking.html",
                 caption="../report/ranking.rst",
-                category="1 Tables",
-                labels=table_labels("ranking", "LaTeX"),
+                category=flow.section(RESULTS),
+                labels=table_labels("ranking"),
             ),
             body="results/tables/ranking.body.tex",
-            csv=report(
-                "results/tables/ranking.csv",
-                caption="../report/ranking.rst",
-                category="1 Tables",
-                labels=table_labels("ranking", "all numbers"),
-            ),
-            next_domain=report(
-                "results/tables/next_domain.tex",
+            csv="results/tables/ranking.csv",
+            next_domain="results/tables/next_domain.tex",
+            next_domain_html=report(
+                "results/tables/next_domain.html",
                 caption="../report/next_domain.rst",
-                category="1 Tables",
-                labels=table_labels("next_domain", "LaTeX"),
+                category=flow.section(RESULTS),
+                labels=table_labels("next_domain"),
             ),
             next_domain_body="results/tables/next_domain.body.tex",
-            next_domain_csv=report(
-                "results/tables/next_domain.csv",
-                caption="../report/next_domain.rst",
-                category="1 Tables",
-                labels=table_labels("next_domain", "all numbers"),
-            ),
+            next_domain_csv="results/tables/next_domain.csv",
             png=report(
                 "results/figures/critical_difference.png",
                 caption="../report/critical_difference.rst",
-                category="2 Figures",
-                labels=figure_labels("critical_difference", "critical_difference"),
+                category=flow.section(FIGURES),
+                labels=figure_labels("critical_difference"),
             ),
             pdf="results/figures/critical_difference.pdf",
         log:
@@ -129,19 +121,15 @@ if "claims" in flow.documented:
             selected=selected(flow.claimed_tables),
             records=flow.claimed_toy_records,
         output:
-            tex=report(
-                "results/tables/claims.tex",
+            tex="results/tables/claims.tex",
+            html=report(
+                "results/tables/claims.html",
                 caption="../report/claims.rst",
-                category="1 Tables",
-                labels=table_labels("claims", "LaTeX"),
+                category=flow.section(RESULTS),
+                labels=table_labels("claims"),
             ),
             body="results/tables/claims.body.tex",
-            csv=report(
-                "results/tables/claims.csv",
-                caption="../report/claims.rst",
-                category="1 Tables",
-                labels=table_labels("claims", "all numbers"),
-            ),
+            csv="results/tables/claims.csv",
             md="results/tables/claims.md",
         log:
             "logs/table/claims.log",

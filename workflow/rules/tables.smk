@@ -11,19 +11,21 @@ localrules:
 
 rule hyperparameter:
     output:
-        tex=report(
-            "results/tables/hyperparameter.tex",
+        tex="results/tables/hyperparameter.tex",
+        html=report(
+            "results/tables/hyperparameter.html",
             caption="../report/hyperparameter.rst",
-            category="1 Tables",
-            labels=table_labels("hyperparameter", "LaTeX"),
+            category=flow.section(WENT_IN),
+            labels=table_labels("hyperparameter", WENT_IN),
         ),
         body="results/tables/hyperparameter.body.tex",
         csv="results/tables/hyperparameter.csv",
-        augmentations=report(
-            "results/tables/augmentations.tex",
+        augmentations="results/tables/augmentations.tex",
+        augmentations_html=report(
+            "results/tables/augmentations.html",
             caption="../report/augmentations.rst",
-            category="1 Tables",
-            labels=table_labels("augmentations", "LaTeX"),
+            category=flow.section(WENT_IN),
+            labels=table_labels("augmentations", WENT_IN),
         ),
         augmentations_body="results/tables/augmentations.body.tex",
         augmentations_csv="results/tables/augmentations.csv",
@@ -49,27 +51,30 @@ if flow.tabled_datasets:
         input:
             cards=expand("results/data/{dataset}/card.json", dataset=flow.tabled_datasets),
         output:
-            about=report(
-                "results/tables/datasets.tex",
+            about="results/tables/datasets.tex",
+            about_html=report(
+                "results/tables/datasets.html",
                 caption="../report/datasets.rst",
-                category="1 Tables",
-                labels=table_labels("datasets", "LaTeX"),
+                category=flow.section(WENT_IN),
+                labels=table_labels("datasets", WENT_IN),
             ),
             about_body="results/tables/datasets.body.tex",
             about_csv="results/tables/datasets.csv",
-            domains=report(
-                "results/tables/domain_attributes.tex",
+            domains="results/tables/domain_attributes.tex",
+            domains_html=report(
+                "results/tables/domain_attributes.html",
                 caption="../report/datasets.rst",
-                category="1 Tables",
-                labels=table_labels("domain_attributes", "LaTeX"),
+                category=flow.section(WENT_IN),
+                labels=table_labels("domain_attributes", WENT_IN),
             ),
             domains_body="results/tables/domain_attributes.body.tex",
             domains_csv="results/tables/domain_attributes.csv",
-            samples=report(
-                "results/tables/datasets_samplesize.tex",
+            samples="results/tables/datasets_samplesize.tex",
+            samples_html=report(
+                "results/tables/datasets_samplesize.html",
                 caption="../report/datasets.rst",
-                category="1 Tables",
-                labels=table_labels("datasets_samplesize", "LaTeX"),
+                category=flow.section(WENT_IN),
+                labels=table_labels("datasets_samplesize", WENT_IN),
             ),
             samples_body="results/tables/datasets_samplesize.body.tex",
             samples_csv="results/tables/datasets_samplesize.csv",
@@ -90,11 +95,12 @@ if flow.tabled_datasets:
 
 rule networks:
     output:
-        tex=report(
-            "results/tables/networks.tex",
+        tex="results/tables/networks.tex",
+        html=report(
+            "results/tables/networks.html",
             caption="../report/networks.rst",
-            category="1 Tables",
-            labels=table_labels("networks", "LaTeX"),
+            category=flow.section(WENT_IN),
+            labels=table_labels("networks", WENT_IN),
         ),
         body="results/tables/networks.body.tex",
         csv="results/tables/networks.csv",
@@ -115,19 +121,15 @@ rule table:
     input:
         selected="results/selected/{table}.csv",
     output:
-        tex=report(
-            "results/tables/{table}.tex",
+        tex="results/tables/{table}.tex",
+        html=report(
+            "results/tables/{table}.html",
             caption="../report/table.rst",
-            category="1 Tables",
-            labels=tex_labels,
+            category=flow.section(RESULTS),
+            labels=labels_of_table,
         ),
         body="results/tables/{table}.body.tex",
-        csv=report(
-            "results/tables/{table}.csv",
-            caption="../report/table.rst",
-            category="1 Tables",
-            labels=csv_labels,
-        ),
+        csv="results/tables/{table}.csv",
     log:
         "logs/table/{table}.log",
     benchmark:
@@ -173,8 +175,8 @@ rule pdf:
         pdf=report(
             "results/tables/all.pdf",
             caption="../report/document.rst",
-            category="1 Tables",
-            labels={"no.": "00", "table": "all tables", "format": "pdf"},
+            category=flow.section(RESULTS),
+            labels=table_labels("all"),
         ),
     log:
         "logs/table/pdf.log",

@@ -41,8 +41,8 @@ for result in flow.toy_results:
             report(
                 result.paths[0],
                 caption="../report/toy.rst",
-                category="3 Toy study",
-                labels={"result": result.name.replace("_", " ")},
+                category=flow.section(TOY),
+                labels=toy_labels(result.name),
             ),
             result.paths[1:],
         log:

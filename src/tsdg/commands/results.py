@@ -320,7 +320,14 @@ def _ranking(options: argparse.Namespace) -> None:
     metric = METRICS[layout.panels[0].metrics[0]]  # of all, more is better or less
     ranked = ranking.rank(ranking.block_values(selected, layout), higher_is_better=metric.higher_is_better)
     text = ranking.describe(
-        ranked, selected, layout, without=tables.without, dropped=tables.dropped, apart=tables.apart
+        ranked,
+        selected,
+        layout,
+        without=tables.without,
+        others=tables.others,
+        dropped=tables.dropped,
+        apart=tables.apart,
+        twice=tables.twice,
     )
     unreal = simulated(selected, layout)
     expected = next_domain.compare(selected, layout, baseline=tables.baseline, rope=tables.rope)

@@ -4,7 +4,7 @@ import math
 from typing import Any, NamedTuple
 
 from tsdg.results.best import marked
-from tsdg.results.numbers import is_partial
+from tsdg.results.numbers import is_partial, margin
 from tsdg.study.layout import OVER_TARGETS, Panel
 from tsdg.study.metric import METRICS
 
@@ -17,9 +17,14 @@ class Column(NamedTuple):
     metric: str
 
 
-def printed(cell: Any, place: int | None) -> str:
-    """A row of `tsdg.results.numbers.summarise` as LaTeX: its mean, marked by its place, or why not."""
+def printed(cell: Any, place: int | None, *, intervals: bool = False) -> str:
+    """A row of `tsdg.results.numbers.summarise` as LaTeX: its mean, marked by its place, or why not.
+
+    With its interval, if it has one and that is asked for.
+    """
     if math.isnan(cell.mean):
         return "div." if cell.diverged and not cell.missing and cell.target not in OVER_TARGETS else "--"
-    number = marked(METRICS[cell.metric].printed(cell.mean), place)
-    return number + (r"$^\dagger$" if is_partial(cell) else "")
+    metric = METRICS[cell.metric]
+    number = marked(metric.printed(cell.mean), place) + (r"$^\dagger$" if is_partial(cell) else "")
+    half = margin(cell.std, cell.n) if intervals else math.nan
+    return number if math.isnan(half) else rf"{number} {{\scriptsize $\pm$ {metric.printed(half)}}}"

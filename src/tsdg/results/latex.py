@@ -1,7 +1,7 @@
 """LaTeX of tables: documents of one, which compile alone; rows; plain text escaped."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 LONG = 50  # lines of a table, beyond which they stand closer, so that a page holds them
 _ESCAPES = str.maketrans(
@@ -25,6 +25,7 @@ _ESCAPES = str.maketrans(
         "×": r"$\times$",
     }
 )
+_ESCAPED = {tex: chr(character) for character, tex in _ESCAPES.items()}
 
 
 def escape(text: str) -> str:
@@ -35,6 +36,12 @@ def escape(text: str) -> str:
     line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
     escaped = line.translate(_ESCAPES)
     return f"{{{escaped[0]}}}{escaped[1:]}" if line[:1] in ("[", "*") else escaped
+
+
+def unescaped(text: str, letter: Callable[[str], str]) -> str:
+    """LaTeX with every character that `escape` has escaped replaced by what `letter` makes of it."""
+    pattern = "|".join(map(re.escape, sorted(_ESCAPED, key=len, reverse=True)))
+    return re.sub(pattern, lambda match: letter(_ESCAPED[match[0]]), text)
 
 
 def row(cells: Iterable[str]) -> str:

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import pandas as pd
+from scipy import stats
 
 from tsdg.errors import InputError
 from tsdg.results.best import places
@@ -19,6 +20,7 @@ from tsdg.study.layout import AVERAGE, WORST, Layout, Panel
 from tsdg.study.metric import METRICS
 
 GAPS = ("missing", "diverged", "undefined")
+CONFIDENCE = 0.95  # of intervals
 
 BySeed = Mapping[int, float]
 
@@ -29,6 +31,11 @@ class Summary(NamedTuple):
     mean: float
     std: float
     n: int
+
+
+def margin(std: float, n: int, confidence: float = CONFIDENCE) -> float:
+    """Half of Student's interval of the mean of `n` values; NaN for fewer than two."""
+    return stats.t.ppf((1 + confidence) / 2, n - 1) * std / math.sqrt(n) if n > 1 else math.nan
 
 
 def over_seeds(values: BySeed) -> Summary:

@@ -30,7 +30,7 @@ class Tabular(NamedTuple):
     legend: str
 
 
-def tabular(table: pd.DataFrame, layout: Layout, style: PaperStyle) -> Tabular:
+def tabular(table: pd.DataFrame, layout: Layout, style: PaperStyle, *, intervals: bool = False) -> Tabular:
     """The summary of a table, laid out."""
     cells = {(r.dataset, r.variant, r.target, r.metric): r for r in table.itertuples()}
     columns = _columns(layout, style)
@@ -39,7 +39,7 @@ def tabular(table: pd.DataFrame, layout: Layout, style: PaperStyle) -> Tabular:
 
     def numbers(variant: str) -> list[str]:
         keys = [(c.panel.dataset, variant, c.target, c.metric) for c in columns]
-        return [printed(cells[key], ranks.get(key)) for key in keys]
+        return [printed(cells[key], ranks.get(key), intervals=intervals) for key in keys]
 
     legend = LEGENDS[style.mark] if ranks else ""
     if style.matrix:

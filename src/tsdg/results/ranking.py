@@ -176,8 +176,10 @@ def describe(
     layout: Layout,
     *,
     without: Sequence[str] = (),
+    others: Sequence[str] = (),
     dropped: Sequence[str] = (),
     apart: Sequence[str] = (),
+    twice: Sequence[str] = (),
 ) -> list[str]:
     """What a reader must know, in sentences.
 
@@ -185,10 +187,14 @@ def describe(
     ----------
     without : sequence of str
         Data sets that the study names for the ranking and that are not at hand.
+    others : sequence of str
+        Data sets of tables that share too few methods.
     dropped : sequence of str
         Methods that not every table has.
     apart : sequence of str
         Methods to which the new domain gives something else.
+    twice : sequence of str
+        Rows that show what another row shows.
     """
     titles = layout.titles
     measured: dict[str, list[str]] = {}
@@ -203,10 +209,14 @@ def describe(
     ]
     if without:
         found.append(f"Without {', '.join(without)}, which is not at hand.")
+    if others:
+        found.append(f"Their tables share too few methods, and are left out: {', '.join(others)}.")
     if dropped:
         found.append(f"Not in every table, and left out: {', '.join(dropped)}.")
     if apart:
         found.append(f"The new domain gives something else to, and left out: {', '.join(apart)}.")
+    if twice:
+        found.append(f"Counted once, as another row shows the same: {', '.join(twice)}.")
     if lacking := [layout.labels[v] for v in layout.rows if v not in ranking.average]:
         found.append(f"Without a value on any target, and left out: {', '.join(lacking)}.")
     if ranking.left_out:

@@ -1,4 +1,4 @@
-"""A results table as files, from selected runs and a layout: csv, LaTeX, and beside the paper's numbers."""
+"""A results table as files, from selected runs and a layout: csv, LaTeX, HTML, beside the paper's numbers."""
 
 from collections.abc import Callable, Sequence
 from itertools import groupby
@@ -13,12 +13,16 @@ from tsdg.results.best import LEGEND
 from tsdg.results.by_domain import by_domain
 from tsdg.results.captions import caption
 from tsdg.results.cells import Column, printed
+from tsdg.results.html import page
 from tsdg.results.latex import body, document, escape, row
-from tsdg.results.numbers import summarise
+from tsdg.results.lead import lead
+from tsdg.results.numbers import CONFIDENCE, summarise
 from tsdg.results.paper_layout import tabular
 from tsdg.study.layout import AVERAGE, WORST, Layout, Panel
 from tsdg.study.metric import METRICS
 from tsdg.study.run import RECORDS
+
+INTERVALS = f"± is half of the mean's {CONFIDENCE:.0%} interval over seeds (Student's t)."
 
 
 def render(
@@ -34,12 +38,16 @@ def render(
     Returns
     -------
     list of Path
-        ``{name}.csv`` (`summarise`) and ``{name}.tex`` (a document that compiles alone); where the layout
-        names a table of the paper also ``{name}_comparison.csv`` and ``{name}_comparison.md``; where a
-        target is a group ``{name}_by_domain.csv`` (`tsdg.results.by_domain.by_domain`).
+        ``{name}.csv`` (`summarise`) and ``{name}.tex`` (a document that compiles alone), and what `write`
+        puts beside them; where the layout names a table of the paper also ``{name}_comparison.csv`` and
+        ``{name}_comparison.md``; where a target is a group ``{name}_by_domain.csv``
+        (`tsdg.results.by_domain.by_domain`).
     """
     table, text = summarise(selected, layout), caption(selected, layout)
-    paths = write(name, table, _latex(name, table, text, layout), out_folder)
+    titles = ", ".join(panel.title for panel in layout.panels)
+    spread = f"{text} {INTERVALS}" if (table["n"] > 1).any() else text
+    shown = page(_latex(name, table, spread, layout, intervals=True), titles, lead(table, layout))
+    paths = write(name, table, _latex(name, table, text, layout), out_folder, shown=shown)
     compared = paper.compare(table, layout)
     if len(compared):
         words = paper.markdown(compared, text)
@@ -51,22 +59,26 @@ def render(
     return paths
 
 
-def write(name: str, table: pd.DataFrame, text: str, folder: str | Path, kind: str = ".tex") -> list[Path]:
+def write(
+    name: str, table: pd.DataFrame, text: str, folder: str | Path, kind: str = ".tex", shown: str = ""
+) -> list[Path]:
     r"""Write ``{name}.csv`` and the same as text (``.tex`` or ``.md``) into a folder; return both paths.
 
-    Beside a ``.tex`` stands ``{name}.body.tex``, which one's own document can take in by ``\input``.
+    Beside a ``.tex`` stand ``{name}.body.tex``, which one's own document can take in by ``\input``, and
+    ``{name}.html``, for the report: what is `shown`, by default the same (`tsdg.results.html.page`).
     """
     paths = [Path(folder, f"{name}.csv"), Path(folder, f"{name}{kind}")]
     write_text(paths[0], table.to_csv(index=False, lineterminator="\n"))
     write_text(paths[1], text)
     if kind == ".tex":
         write_text(Path(folder, f"{name}.body.tex"), body(text))
+        write_text(Path(folder, f"{name}.html"), shown or page(text))
     return paths
 
 
-def _latex(name: str, table: pd.DataFrame, text: str, layout: Layout) -> str:
+def _latex(name: str, table: pd.DataFrame, text: str, layout: Layout, *, intervals: bool = False) -> str:
     if layout.style:
-        shape, rows, legend = tabular(table, layout, layout.style)
+        shape, rows, legend = tabular(table, layout, layout.style, intervals=intervals)
         return document(name, f"{text} {legend}".rstrip(), shape, rows)
     cells = {(r.dataset, r.variant, r.target, r.metric): r for r in table.itertuples()}
     lines: list[str] = []
@@ -86,7 +98,9 @@ def _latex(name: str, table: pd.DataFrame, text: str, layout: Layout) -> str:
                     own = group[0] in layout.ours
                     lines.append(r"\addlinespace\hdashline\addlinespace" if own else r"\midrule")
                 for variant in group:
-                    printed = [_cell(cells[c.panel.dataset, variant, c.target, c.metric]) for c in columns]
+                    printed = [
+                        _cell(cells[c.panel.dataset, variant, c.target, c.metric], intervals) for c in columns
+                    ]
                     lines.append(row([escape(layout.labels[variant]), *printed]))
     lines.append(r"\bottomrule")
     legend = LEGEND if table["rank"].notna().any() else ""
@@ -140,5 +154,5 @@ def _headings(columns: Sequence[Column], layout: Layout) -> list[str]:
     return lines
 
 
-def _cell(cell: Any) -> str:
-    return printed(cell, None if pd.isna(cell.rank) else cell.rank)
+def _cell(cell: Any, intervals: bool) -> str:
+    return printed(cell, None if pd.isna(cell.rank) else cell.rank, intervals=intervals)

@@ -420,8 +420,11 @@ def check_results(study: Study, tables: Sequence[str]) -> None:
 
 
 def _ranking(study: Study, tables: Sequence[str], metric: str | dict[str, str]) -> None:
-    _together(study, "ranking", tables)
-    rows = study.ranked_rows(tables)
+    for name in tables:
+        check_known(name, study.tables, "table", "ranking.tables")
+    kept = study.most_alike(tables)
+    _together(study, "ranking", kept)
+    rows = study.ranked_rows(kept)
     if isinstance(metric, dict):
         for name in metric:
             check_known(name, tables, "table of the ranking", "ranking.metric")

@@ -58,10 +58,14 @@ class RankedTables:
         All of them as one.
     without : tuple of str
         Titles of the data sets that are not at hand.
+    others : tuple of str
+        Titles of the data sets of tables that share too few rows, see `Study.most_alike`.
     dropped : tuple of str
         Labels of the rows that only some tables have.
     apart : tuple of str
         Labels of the rows to which the new domain gives something else than the ranking says.
+    twice : tuple of str
+        Labels of the rows that show what another row shows.
     baseline : str, optional
         What all are compared with on the next domain, see `tsdg.results.next_domain.pairs`.
     rope : float, optional
@@ -70,8 +74,10 @@ class RankedTables:
 
     layout: Layout
     without: tuple[str, ...]
+    others: tuple[str, ...]
     dropped: tuple[str, ...]
     apart: tuple[str, ...]
+    twice: tuple[str, ...]
     baseline: str | None = None
     rope: float | None = None
 
@@ -474,25 +480,60 @@ class Study:
         entry = self.params["ranking"]
         for given in tables or []:
             check_known(given, entry["tables"], "table of the ranking", "ranking")
-        layouts = {name: self._by_metric(name, entry["metric"]) for name in tables or entry["tables"]}
-        rows, same = common_rows(list(layouts.values())), self.ranked_rows(list(layouts))
-        layout = joined(list(layouts.values()), same)
+        at_hand = list(tables or entry["tables"])
+        layouts = {name: self._by_metric(name, entry["metric"]) for name in self.most_alike(at_hand)}
+        rows, ranked = common_rows(list(layouts.values())), self.ranked_rows(list(layouts))
+        alike = self._of_ranked_level(rows)
+        layout = joined(list(layouts.values()), ranked)
         labels = {row: label for one in layouts.values() for row, label in one.labels.items()}
-        absent = [panel for name in entry["tables"] if name not in layouts for panel in self.panels(name)]
+
+        def titles(names: Iterable[str]) -> tuple[str, ...]:
+            return tuple(panel.title for name in names for panel in self.panels(name))
+
         return RankedTables(
             layout,
-            without=tuple(panel.title for panel in absent),
+            without=titles(name for name in entry["tables"] if name not in at_hand),
+            others=titles(name for name in at_hand if name not in layouts),
             dropped=tuple(label for row, label in labels.items() if row not in rows),
-            apart=tuple(label for row, label in labels.items() if row in rows and row not in same),
+            apart=tuple(label for row, label in labels.items() if row in rows and row not in alike),
+            twice=tuple(labels[row] for row in alike if row not in ranked),
             baseline=entry.get("baseline"),
             rope=entry.get("rope"),
         )
 
+    def most_alike(self, tables: Sequence[str]) -> list[str]:
+        """Those of some tables that are ranked together, for they share most rows.
+
+        Every table has all rows that are ranked. So one is left out, but of two, where without it more can be
+        compared: more rows times targets.
+        """
+        targets = {name: sum(len(panel.targets) for panel in self.panels(name)) for name in tables}
+
+        def compared(names: Sequence[str]) -> int:
+            return len(self.ranked_rows(names)) * sum(targets[name] for name in names)
+
+        kept = list(tables)
+        while len(kept) > 2:
+            fewer = max(([name for name in kept if name != one] for one in kept), key=compared)
+            if compared(fewer) <= compared(kept):
+                break
+            kept = fewer
+        return kept
+
     def ranked_rows(self, tables: Sequence[str]) -> list[str]:
-        """The rows of all of some tables to which the new domain gives what the ranking says."""
+        """The rows of all of some tables to which the new domain gives what the ranking says, each once.
+
+        Rows that show the same of the same trainings are one.
+        """
+        rows = [self.table(name)["rows"] for name in tables]
+        common = [row for row in rows[0] if all(row in others for others in rows)]
+        return list({self.reading(row): row for row in reversed(self._of_ranked_level(common))}.values())[
+            ::-1
+        ]
+
+    def _of_ranked_level(self, rows: Iterable[str]) -> list[str]:
         given = self.params["ranking"].get("given", NONE)
         wanted = levels.Level(given, omits=given == REFERENCE)
-        rows = common_rows([self.layout(name) for name in tables])
         return [row for row in rows if levels.of(self.variant(row)) == wanted]
 
     @property

@@ -1,5 +1,6 @@
 """The critical-difference diagram of a ranking: methods by average rank, bars join those not told apart."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,7 +24,8 @@ from tsdg.results.ranking import ALPHA, Ranking, posthocs
 from tsdg.study.layout import Layout
 
 HEAD, ROW, BELOW = 0.42, 0.14, 0.1  # heights: above the axis, of a name, and beneath them, inches
-RANK = 0.42  # width of a rank beside a name, inches
+BESIDE = 0.25  # ranks of the axis before the first and after the last
+RANK, TICK = 0.42, 0.25  # widths of a rank beside a name and of one at the axis, inches
 
 
 def critical_difference(
@@ -70,8 +72,9 @@ def critical_difference(
             k = int(label.get_text())
             name, rank = names[k], f"{ranking.average.iloc[k]:.2f}"
             label.set_text(f"{name}  {rank} " if label.get_ha() == "right" else f" {rank}  {name}")
-        levels = 2 + len({line.get_ydata()[0] for [line] in drawn["crossbars"]}) + (len(names) + 1) // 2
-        ax.set_xlim(1, len(names))
+        levels = 0.6 - min(label.get_position()[1] for label in drawn["labels"])
+        ax.set_xlim(1 - BESIDE, len(names) + BESIDE)
+        ax.set_xticks(range(1, len(names) + 1, math.ceil(len(names) * TICK / (width - 2 * side))))
         ax.set_ylim(-levels, 0.3)
         ax.spines["top"].set_visible(True)
         diagram = (ROW + LINE * (most_lines(names) - 1)) * levels

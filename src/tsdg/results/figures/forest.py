@@ -7,15 +7,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from scipy import stats
 
 from tsdg.results.captions import notes, simulated
 from tsdg.results.figures.facets import Facet, facets, shown
 from tsdg.results.figures.style import BASELINE, FAINT, OURS, PAGE, save, stamp, style, unparsed
+from tsdg.results.numbers import CONFIDENCE, margin
 from tsdg.results.selected import shown_runs
 from tsdg.study.layout import AVERAGE, Layout
-
-CONFIDENCE = 0.95
 
 
 def paired_differences(selected: pd.DataFrame, layout: Layout, baseline: str) -> pd.DataFrame:
@@ -52,7 +50,7 @@ def interval(values: np.ndarray, confidence: float = CONFIDENCE) -> tuple[float,
     """Student's interval of the mean; NaN for fewer than two values."""
     if len(values) < 2:
         return math.nan, math.nan
-    half = stats.t.ppf((1 + confidence) / 2, len(values) - 1) * values.std(ddof=1) / math.sqrt(len(values))
+    half = margin(values.std(ddof=1), len(values), confidence)
     return values.mean() - half, values.mean() + half
 
 
