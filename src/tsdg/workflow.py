@@ -7,6 +7,7 @@ makes their output again. The study itself goes to the jobs as a file that no ru
 
 import hashlib
 import json
+import os
 import re
 import shlex
 import shutil
@@ -696,7 +697,7 @@ class Workflow:
 
 def missing(paths: Iterable[str]) -> str:
     """What a job lacks of its input, in words; empty where it lacks nothing."""
-    absent = [path for path in paths if not Path(path).exists()]
+    absent = [path for path in paths if not os.path.exists(path)]
     return f"{len(absent)} files are missing, the first {absent[0]}" if absent else ""
 
 

@@ -62,10 +62,17 @@ wildcard_constraints:
     seed=r"\d+",
 
 
+def told(function):
+    """A function that says its signature, for which Snakemake asks dozens of times a job."""
+    function.__signature__ = signature(function)
+    return function
+
+
 def ask(question):
     """A question to the workflow as Snakemake puts it: its parameters are wildcards of the rule."""
     names = signature(question).parameters
 
+    @told
     def answer(wildcards):
         return question(*(getattr(wildcards, name) for name in names))
 
@@ -79,6 +86,7 @@ def gaps(inputs):
     had deleted when it failed, whose new parameters are noted all the same.
     """
 
+    @told
     def answer(wildcards):
         return missing(inputs(wildcards) if callable(inputs) else expand(inputs, **dict(wildcards.items())))
 
@@ -88,16 +96,19 @@ def gaps(inputs):
 # What follows from a job's input or output, Snakemake does not compare with the last time.
 
 
+@told
 def study_file(wildcards, output):
     """The study's file."""
     return STUDY
 
 
+@told
 def input_folder(wildcards, input):
     """The folder that a job reads."""
     return Path(input[0]).parent.as_posix()
 
 
+@told
 def output_folder(wildcards, output):
     """The folder that a job fills."""
     return Path(output[0]).parent.as_posix()
@@ -108,21 +119,25 @@ def raw_argument(wildcards, input):
     return flow.raw_argument(wildcards.dataset)
 
 
+@told
 def runs_of(wildcards, output):
     """The runs of a training job, as options."""
     return training_runs(output)
 
 
+@told
 def seeds_of(wildcards, output):
     """The seeds of a job of the toy study."""
     return toy_seeds(output)
 
 
+@told
 def training_minutes(wildcards, attempt):
     """Time limit of a training job."""
     return flow.training_minutes(attempt)
 
 
+@told
 def training_memory(wildcards, attempt):
     """Memory limit of a training job."""
     return flow.training_memory(attempt)

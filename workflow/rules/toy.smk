@@ -21,7 +21,7 @@ for job in flow.toy_rules:
             mem_mb=2000,
             runtime=60,
         params:
-            identity=flow.identity_of(job),
+            identity=told(flow.identity_of(job)),
             code=ask(flow.training_code),
             study=study_file,
             seeds=seeds_of,

@@ -27,7 +27,7 @@ for job in flow.training_rules:
             runtime=training_minutes,
             gpu=ask(flow.gpus),
         params:
-            identity=flow.identity_of(job),
+            identity=told(flow.identity_of(job)),
             code=ask(flow.training_code),
             gaps=gaps(ask(flow.card)),
             study=study_file,
