@@ -1,6 +1,8 @@
 """Processor time of the commands that read a study and its records, on synthetic records.
 
-``python benchmarks/commands.py`` makes those of the table Bearings, all 6,384, in a scratch folder first.
+``python benchmarks/commands.py`` makes those of the table Bearings, all 6,384, in a scratch folder first;
+with ``--more hhar ablation bearings_diff_dist kernel_choice`` there are some 34,000, and `status`
+and `plan` are of all these tables.
 """
 
 import argparse
@@ -8,7 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +24,15 @@ from tsdg.study.study import Study
 
 ROOT = Path(__file__).parents[1]
 TABLE, CLASSES = "bearings", 10
-COMMANDS = ("--help", f"select {TABLE}", f"table {TABLE}", f"status {TABLE}", f"plan {TABLE}")
+COMMANDS = ("--help", f"select {TABLE}", f"table {TABLE}", f"policies {TABLE}")
 
 
-def records(study: Study) -> Iterator[tuple[Run, dict[str, Any]]]:
-    """A record for each run of the table, as long as a real one."""
+def records(study: Study, tables: Sequence[str] = (TABLE,)) -> Iterator[tuple[Run, dict[str, Any]]]:
+    """A record for each run of some tables of single domains, as long as a real one."""
     rng = np.random.default_rng(0)
     scores = [scored(rng) for _ in range(100)]
     recipes = Recipes(study)
-    for run in study.table_runs(TABLE):
+    for run in dict.fromkeys(run for table in tables for run in study.table_runs(table)):
         recipe = recipes.of(run)
         every, end = recipe.config.get("evaluate_every", 1), recipe.config["iterations"]
         logged = [*range(50, end, 50), end]
@@ -75,16 +77,18 @@ def scored(rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--protocol", default="paper", help="of params.yaml: how many records")
-    protocol = f"protocol={parser.parse_args().protocol}"
+    parser.add_argument("--more", nargs="*", default=[], help="further tables of single domains")
+    options = parser.parse_args()
+    tables = [TABLE, *options.more]
     with tempfile.TemporaryDirectory() as folder:
-        study = Study.load(ROOT / "params.yaml", [protocol])
+        study = Study.load(ROOT / "params.yaml", [f"protocol={options.protocol}"])
         count = 0
-        for run, record in records(study):
+        for run, record in records(study, tables):
             write(Path(folder) / "results/runs" / run_path(run), record)
             count += 1
         (Path(folder) / "params.yaml").write_text(study.dump())
         print(f"{count} records\n| command | processor seconds |\n|---|---|")
-        for words in COMMANDS:
+        for words in (*COMMANDS, f"status {' '.join(tables)}", f"plan {' '.join(tables)}"):
             command = [sys.executable, "-m", "tsdg", *words.split()]
             process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL)
             _, status, used = os.wait4(process.pid, 0)
