@@ -17,6 +17,7 @@ from pathlib import Path
 import plain
 import torch
 from noise import SHAPES, noise, published, settings
+from torch.utils.flop_counter import FlopCounterMode
 from traffic import Traffic
 
 from tsdg import methods
@@ -31,17 +32,18 @@ COUNTED = 2  # runs: two already take a pack's operators
 
 
 class Bench:
-    """Packs of the Bearings' shape on a device."""
+    """Packs of a data set's shape, by default the Bearings', on a device."""
 
-    def __init__(self, folder: Path, device: str):
-        self.dataset: WindowedDataset = noise(SHAPES["bearings"], folder)
+    def __init__(self, folder: Path, device: str, shape: str = "bearings"):
+        self.shape = SHAPES[shape]
+        self.dataset: WindowedDataset = noise(self.shape, folder)
         self.windows = Windows(self.dataset, device)
         self.device = device
 
     def pack(self, method: str, runs: Sequence[Run], iterations: int, fused: bool = False) -> Trainer:
         """Runs of a method with its published hyperparameters; if `fused`, by our kernels."""
-        shape, domains = SHAPES["bearings"], self.dataset.domains
-        config = settings(method, shape, domains, iterations=iterations, evaluate_every=iterations)
+        domains = self.dataset.domains
+        config = settings(method, self.shape, domains, iterations=iterations, evaluate_every=iterations)
         trainer = Trainer(
             self.dataset, self.windows, config,
             targets=[run.target for run in runs],
@@ -103,13 +105,13 @@ class Bench:
         self.wait()
         return 10 * 2 * source.nbytes / (time.perf_counter() - begin)
 
-    def traffic(self, method: str, fused: bool = False) -> Traffic:
-        """What one iteration of a pack of `COUNTED` runs moves."""
+    def counts(self, method: str, fused: bool = False) -> tuple[Traffic, float]:
+        """What one iteration of a pack of `COUNTED` runs moves, and the operations of PyTorch's products."""
         pack = self.pack(method, self.runs(method, COUNTED), 1, fused)
         ((x, y),) = minibatches(self.windows, pack.sources, pack.seeds, iterations=1, batch_size=32)
-        with Traffic() as traffic:
+        with FlopCounterMode(display=False) as products, Traffic() as traffic:
             pack.method.step(x, y, pack.method.draws(x.shape[2]))
-        return traffic
+        return traffic, products.get_total_flops()
 
     def wait(self) -> None:
         """Until the device has done all it was given."""
@@ -141,16 +143,17 @@ class Bench:
 
 def counted(bench: Bench, bandwidth: float | None) -> dict[bool, float]:
     """Print what an iteration moves; the seconds that this takes a run at least, with our kernels or not."""
-    print("| Bearings, ERM | operators and kernels | MB a run | microseconds a run at the speed of copying |")
-    print("|---|---|---|---|")
+    print("| ERM | operators and kernels | MB a run | microseconds a run, copied | GFLOP a run |")
+    print("|---|---|---|---|---|")
     bounds = {}
     for fused in (False, True) if find_spec("triton") else (False,):
-        traffic = bench.traffic("erm", fused)
+        traffic, products = bench.counts("erm", fused)
         moved = traffic.bytes / COUNTED
         bounds[fused] = moved / bandwidth if bandwidth else float("nan")
         name = "our kernels" if fused else "PyTorch's operators"
         time_of = f"{1e6 * bounds[fused]:.0f}" if bandwidth else ""
-        print(f"| {name} | {traffic.calls} | {moved / 1e6:.0f} | {time_of} |", flush=True)
+        done = "" if fused else f"{products / COUNTED / 1e9:.1f}"
+        print(f"| {name} | {traffic.calls} | {moved / 1e6:.0f} | {time_of} | {done} |", flush=True)
     return bounds
 
 
@@ -175,7 +178,9 @@ def main() -> None:
         name = torch.cuda.get_device_name() if options.device == "cuda" else "CPU"
         bandwidth = None if options.count else bench.copied()
         print(f"{name}, torch {torch.__version__}")
-        bounds = counted(bench, bandwidth)
+        for shape in ("hhar", "bearings"):
+            print(f"\n{shape}:")
+            bounds = counted(Bench(Path(folder) / shape, options.device, shape), bandwidth)
         if options.count:
             return
         print(
