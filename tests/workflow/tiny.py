@@ -61,8 +61,8 @@ DOCUMENT = {"document": 1} | ({"pdf": 1} if shutil.which("pdflatex") else {})
 class Workflow:
     """Snakemake in a folder that holds a study."""
 
-    def __init__(self, folder: Path):
-        self.folder = folder
+    def __init__(self, folder: Path, snakefile: Path = PROJECT / "Snakefile"):
+        self.folder, self.snakefile = folder, snakefile
         (folder / "params.yaml").write_text(yaml.safe_dump(STUDY, sort_keys=False))
 
     def copy(self, folder: Path) -> "Workflow":
@@ -72,7 +72,7 @@ class Workflow:
         return Workflow(folder)
 
     def command(self, *arguments: str) -> list[str]:
-        snakefile = str(PROJECT / "Snakefile")
+        snakefile = str(self.snakefile)
         return [sys.executable, "-m", "snakemake", "--snakefile", snakefile, "--cores", "2", *arguments]
 
     def run(self, *arguments: str, fails: bool = False) -> str:

@@ -35,11 +35,15 @@ from tsdg.workflow import (
 # `tsdg` is found beside the Python that runs Snakemake, activated or not.
 os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), os.getenv("PATH", "")]))
 
-try:  # the study is read as `tsdg --params` reads it, by one reader
+try:
     given = workflow.config_settings
-    config.clear()
-    config.update(merged(given.configfiles or ["params.yaml"], given.config))
-    flow = Workflow(configured(config, given.config))
+    asked = given.config
+    if workflow.modifier.is_main_snakefile():  # the study is read as `tsdg --params` reads it, by one reader
+        config.clear()
+        config.update(merged(given.configfiles or ["params.yaml"], asked))
+    else:  # of a module, it is the `config` that it is given
+        asked = {key: value for key, value in asked.items() if key in config}
+    flow = Workflow(configured(config, asked))
 except InputError as error:
     sys.exit(str(error))
 study = flow.study
@@ -193,7 +197,8 @@ def shown(record):
         record.reason = ", ".join(first_of(reason.split(", ")))
     if getattr(record, "event", None) == LogEvent.RUN_INFO:
         record.msg += how_long()
-    if unmade := re.search(r"No rule to produce (\S+)", str(record.msg)):
+    unmade = re.search(r"No rule to produce (\S+)", str(record.msg))
+    if unmade:
         meant = flow.nearest_target(unmade[1], [rule.name for rule in workflow.rules])
         record.msg = record.msg.replace(unmade[0], unmade[0] + meant)
     return True
