@@ -14,6 +14,7 @@ from tsdg.commands import (
     check,
     check_method,
     data,
+    init,
     progress,
     records,
     results,
@@ -25,6 +26,7 @@ from tsdg.commands.version import Version
 from tsdg.errors import InputError
 
 GROUPS = (
+    init,
     data,
     check,
     check_method,
