@@ -145,6 +145,10 @@ def test_every_variant_is_drawn(toy_params, base, tmp_path, monkeypatch):
     figures.divergence_vs_risk(study, tmp_path, tmp_path)
     (legend,) = drawn[0].legends
     assert [text.get_text() for text in legend.get_texts()] == [rf"{i} \$" for i in range(11)]
+    assert [ax.get_title() for ax in drawn[0].axes] == [  # all runs are alike
+        f"Too few for a rank correlation ({len(study.table_runs('toy'))} runs)",
+        "Means ± s.d.: too few for a rank correlation (11 methods)",
+    ]
     looks = {(handle.get_marker(), handle.get_color()) for handle in legend.legend_handles}
     assert len(looks) == 11
 

@@ -1,5 +1,6 @@
 """The figures of the toy study: what the data look like, and divergence against target risk."""
 
+import math
 from itertools import cycle, product
 from pathlib import Path
 
@@ -110,9 +111,9 @@ def divergence_vs_risk(study: Study, runs_folder: str | Path, out: str | Path) -
             label = "stopping rule never met"
             hollow = Line2D([], [], color=FAINT, marker="o", mfc="none", ms=4, linestyle="", label=label)
             handles.append(hollow)
-        left.set_title(f"Rank correlation {found['runs']:.2f} (n = {found['n']} runs)")
         methods = table["variant"].nunique()
-        right.set_title(f"Means ± s.d.: rank correlation {found['methods']:.2f} (n = {methods} methods)")
+        left.set_title(_correlation(found["runs"], f"{found['n']} runs").capitalize())
+        right.set_title(f"Means ± s.d.: {_correlation(found['methods'], f'{methods} methods')}")
         left.set_ylabel("target risk")
         for ax in (left, right):
             ax.set_xlabel("average H-divergence, sources to target")
@@ -125,3 +126,11 @@ def divergence_vs_risk(study: Study, runs_folder: str | Path, out: str | Path) -
         foot.write(figure)
         figure.legend(handles=handles, loc="center left", bbox_to_anchor=(0.75, 0.55), handlelength=1.2)
         return save(figure, out, "divergence_vs_risk", stamp="Simulated waves")
+
+
+def _correlation(value: float, of: str) -> str:
+    return (
+        f"too few for a rank correlation ({of})"
+        if math.isnan(value)
+        else f"rank correlation {value:.2f} ({of})"
+    )

@@ -113,3 +113,18 @@ def test_everything_is_inside_and_no_letter_is_smaller_than_7_points(width, tmp_
         box = text.get_window_extent()
         assert edges.contains(box.x0, box.y0), text
         assert edges.contains(box.x1, box.y1), text
+
+
+def test_a_column_has_averages_alone_where_targets_are_higher_than_a_page(tmp_path, monkeypatch):
+    rows = [f"row{k}" for k in range(40)]
+    runs = grid(["row0"], "ABCDEFGH", [0], ["fixed"], dataset="d")
+    for run in runs:
+        save(tmp_path, run)
+    shape = layout(rows, panel("d", "ABCDEFGH"))
+    drawn = keep_drawn(monkeypatch)
+    for width in WIDTHS.values():
+        accuracy.draw(select(runs, tmp_path), shape, tmp_path, tmp_path / "out", "f", width=width)
+    column, page = drawn
+    assert [ax.get_title() for ax in column.axes] == ["Average"]
+    assert "Averages alone" in " ".join(text.get_text() for text in column.texts)
+    assert len(page.axes) == 9

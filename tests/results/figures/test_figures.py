@@ -10,6 +10,7 @@ from synthetic_records import grid, make_record, metrics
 from tsdg.errors import InputError
 from tsdg.learning.metrics import reliability
 from tsdg.results import figures
+from tsdg.results.figures import optimization
 from tsdg.results.figures.confusion import confusions
 from tsdg.results.figures.forest import interval, paired_differences
 from tsdg.results.figures.neighbours import neighbour_fractions
@@ -92,6 +93,10 @@ def test_losses_are_means_over_runs_and_times_count_clusters():
     assert mean_losses(records)["loss"].to_dict() == {50: 2.0, 100: 5.0}
     [time] = iteration_times(records[:1]).itertuples(index=False)
     assert (time.clusters, time.milliseconds, time.device) == (2, 20, "CUDA Card, 4 runs at once")
+
+
+def test_no_two_of_many_lines_look_alike():
+    assert len(set(optimization.looks([f"v{k}" for k in range(30)]).values())) == 30
 
 
 CLUSTERS = {"one": {"A": "north", "B": "north", "C": "south"}, "two": {"A": "", "B": "", "C": ""}}

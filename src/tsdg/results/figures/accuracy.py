@@ -100,7 +100,7 @@ def draw(
     guesses = [chance[key] for key in leading.items() if key in chance]
     legend = _legend(layout, summary, guesses, paper=len(paper) > 0)
     with style():
-        figure, axes = facets(
+        figure, drawn = facets(
             layout,
             layout.rows,
             places,
@@ -109,7 +109,7 @@ def draw(
             legend=legend,
             remarks=notes(selected, first),
         )
-        for place, ax in zip(places, axes, strict=True):
+        for place, ax in drawn:
             dataset = place.panel.dataset
             own, printed = (
                 table[
@@ -121,11 +121,9 @@ def draw(
             )
             _across(ax, own, layout)
             _dots(ax, own, printed, layout)
-        for metric in dict.fromkeys(place.metric for place in places):
-            _share_limits(
-                [ax for place, ax in zip(places, axes, strict=True) if place.metric == metric], metric
-            )
-        for place, ax in zip(places, axes, strict=True):
+        for metric in dict.fromkeys(place.metric for place, _ in drawn):
+            _share_limits([ax for place, ax in drawn if place.metric == metric], metric)
+        for place, ax in drawn:
             if (guessed := chance.get((place.panel.dataset, place.metric))) is not None:
                 ax.axvline(guessed, color=OURS, linewidth=0.8, linestyle=GUESS)  # none beyond the limits
         return save(figure, out_folder, name, stamp=stamp(unreal, layout))

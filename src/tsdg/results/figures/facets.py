@@ -23,7 +23,9 @@ from tsdg.results.figures.style import (
 from tsdg.study.layout import AVERAGE, Layout, Panel
 from tsdg.study.metric import METRICS
 
-MOST, NARROWEST = 5, 0.95  # diagrams side by side; width of one, inches
+MOST, NARROWEST = 5, 0.75  # diagrams side by side; width of one, inches
+HIGHEST = 9.2  # that a column of a page is, inches
+ALONE = "Averages alone, as diagrams of all targets are higher than a page; in the width of a page they fit."
 LABELS = 0.4  # of the figure's width, that row labels take at most
 BETWEEN, RIGHT = 0.16, 0.12  # diagrams; the last one and the edge, inches
 
@@ -61,8 +63,10 @@ def facets(
     xlabels: Sequence[str],
     legend: Sequence[Artist],
     remarks: Sequence[str],
-) -> tuple[Figure, list[Axes]]:
+) -> tuple[Figure, list[tuple[Facet, Axes]]]:
     """Lay out the page: titles, row labels, dashed lines between groups of rows, legend, remarks at the foot.
+
+    What is narrower than a page and would be higher has averages alone, and says so.
 
     Parameters
     ----------
@@ -80,7 +84,7 @@ def facets(
 
     Returns
     -------
-    Figure, and the axes of each place.
+    Figure, and the axes of each place that is there.
     """
     labels = fitted((layout.labels[row] for row in rows), LABELS * width)
     left = 0.12 + max(text_width(line) for label in labels for line in label.split("\n"))
@@ -101,6 +105,18 @@ def facets(
     ]
     gap = titled + ticks + worded * any(ends[: len(places) - columns])
     height = lines * (high + gap) + worded + 0.06 + foot.height
+    targets = [place for place in places if place.target != AVERAGE]
+    if targets and width < PAGE and height > HIGHEST:
+        kept = [pair for pair in zip(places, xlabels, strict=True) if pair[0] not in targets]
+        return facets(
+            layout,
+            rows,
+            [place for place, _ in kept],
+            width=width,
+            xlabels=[name for _, name in kept],
+            legend=legend,
+            remarks=[*remarks, ALONE],
+        )
     figure = Figure(figsize=(width, height))
     drawn = []
     for k in range(len(places)):
@@ -111,13 +127,15 @@ def facets(
         ax.set_yticks(range(len(rows)), labels if column == 0 else [""] * len(rows))
         ax.set_ylim(len(rows) - 0.5, -0.5)
         ax.tick_params(axis="y", length=0)
-        ax.xaxis.set_major_locator(MaxNLocator(5 if side > 1.2 else 4, steps=[1, 2, 2.5, 5, 10]))
+        ax.xaxis.set_major_locator(
+            MaxNLocator(5 if side > 1.2 else 4 if side > 0.9 else 3, steps=[1, 2, 2.5, 5, 10])
+        )
         ax.xaxis.set_minor_locator(AutoMinorLocator(2))
         ax.grid(axis="x", which="both")
         if ends[k]:
             ax.set_xlabel(named[k], labelpad=1)
         _part(ax, layout, rows)
-        drawn.append(ax)
+        drawn.append((places[k], ax))
     foot.write(figure)
     return figure, drawn
 

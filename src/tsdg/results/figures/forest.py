@@ -91,7 +91,7 @@ def draw(
     if (counts < 2).any():
         remarks.append("One seed alone has no interval.")
     with style():
-        figure, axes = facets(
+        figure, diagrams = facets(
             layout,
             others,
             places,
@@ -100,8 +100,8 @@ def draw(
             legend=_legend(layout),
             remarks=[*remarks, *notes(selected, layout)],
         )
-        ends = _range(drawn["difference"])
-        for place, ax in zip(places, axes, strict=True):
+        ends = _range(table.loc[table["target"].isin([place.target for place, _ in diagrams]), "difference"])
+        for place, ax in diagrams:
             here = (table["dataset"] == place.panel.dataset) & (table["target"] == place.target)
             ax.set_xlim(*ends)
             _differences(ax, table[here], others, layout)

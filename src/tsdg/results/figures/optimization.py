@@ -1,12 +1,13 @@
 """How training goes: the parts of the loss, the loss by number of clusters, and the time of an iteration."""
 
 from collections.abc import Iterable, Mapping
-from itertools import cycle
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from tsdg.errors import InputError
@@ -19,7 +20,6 @@ from tsdg.results.figures.style import (
     PAGE,
     SERIES,
     fitted,
-    lines_of,
     most_lines,
     save,
     stamp,
@@ -31,7 +31,6 @@ from tsdg.results.selected import shown_runs
 from tsdg.runs.record import Record
 from tsdg.study.layout import Layout, joined
 
-LEGEND = 0.5  # of the width of a diagram, that words of its legend take
 FEW = 8  # points of a line, below which each is marked
 PARTS = {"loss": "total", "cross_entropy": "cross-entropy", "consistency": "consistency"}
 
@@ -100,6 +99,7 @@ def draw(
             *legend(layout),
             *notes(selected, layout),
         ],
+        _legend(by_variant, layout),
     )
     abreast = 3 if width >= PAGE else 1
     left, between, side_margin = 0.45, 0.5, 0.1
@@ -119,10 +119,26 @@ def draw(
             axes.append(ax)
         parts, loss, time = axes
         _parts(parts, by_variant[variant])
-        _losses(loss, by_variant, layout)
+        _losses(loss, by_variant)
         _times(time, times)
         foot.write(figure)
         return save(figure, out_folder, name, stamp=stamp(simulated(selected, layout), layout))
+
+
+def looks(variants: Iterable[str]) -> dict[str, tuple[str, Any]]:
+    """Color and dashes of each variant."""
+    return {  # no two alike of as many as there are colors times dashes
+        variant: (SERIES[k % len(SERIES)], DASHES[(k + k // len(SERIES)) % len(DASHES)])
+        for k, variant in enumerate(variants)
+    }
+
+
+def _legend(by_variant: Mapping[str, list], layout: Layout) -> list[Line2D]:
+    there = looks({row: records for row, records in by_variant.items() if records})
+    return [
+        Line2D([], [], color=color, linestyle=dashes, linewidth=1.1, label=layout.labels[row])
+        for row, (color, dashes) in there.items()
+    ]
 
 
 def _parts(ax: Axes, records: list) -> None:
@@ -133,15 +149,14 @@ def _parts(ax: Axes, records: list) -> None:
     _over_iterations(ax, drawn)
 
 
-def _losses(ax: Axes, by_variant: Mapping[str, list], layout: Layout) -> None:
+def _losses(ax: Axes, by_variant: Mapping[str, list]) -> None:
     losses = {}
-    looks = zip(cycle(SERIES), cycle(DASHES), strict=False)
-    for (color, dashes), (variant, records) in zip(looks, by_variant.items(), strict=False):
-        for record in records if len(records) > 1 else []:
+    there = {variant: records for variant, records in by_variant.items() if records}
+    for variant, (color, dashes) in looks(there).items():
+        for record in there[variant] if len(there[variant]) > 1 else []:
             ax.plot(*(record.losses[key] for key in ("iteration", "loss")), color=color, lw=0.4, alpha=0.4)
-        if records:
-            losses[variant] = mean_losses(records)["loss"]
-            ax.plot(losses[variant], color=color, linestyle=dashes, lw=1.1, label=layout.labels[variant])
+        losses[variant] = mean_losses(there[variant])["loss"]
+        ax.plot(losses[variant], color=color, linestyle=dashes, lw=1.1)
     _over_iterations(ax, pd.DataFrame(losses))
 
 
@@ -156,20 +171,16 @@ def _over_iterations(ax: Axes, drawn: pd.DataFrame) -> None:
     if len(drawn) < FEW:
         for line in ax.lines:
             line.set(marker="o", markersize=2.5)
+    named = [line for line in ax.lines if not str(line.get_label()).startswith("_")]
     positive = drawn[drawn > 0].stack()
     if positive.max() > 10 * positive.min():
         ax.set_yscale("log")
         ax.yaxis.set_minor_formatter(NullFormatter())
-        low, high = ax.get_ylim()
-        ax.set_ylim(low, high * (high / low) ** 0.15)  # room for the legend
-    else:
-        low, high = ax.get_ylim()
-        ax.set_ylim(low, high + 0.45 * (high - low))
-    room = LEGEND * ax.get_window_extent().width / ax.figure.dpi  # inches
-    for line in ax.lines:
-        if not (label := str(line.get_label())).startswith("_"):
-            line.set_label("\n".join(lines_of(label, room)))
-    ax.legend(handlelength=2.6, loc="upper right", borderaxespad=0)
+    if named:
+        low, high = ax.get_ylim()  # room for the legend
+        logarithmic = ax.get_yscale() == "log"
+        ax.set_ylim(low, high * (high / low) ** 0.15 if logarithmic else high + 0.45 * (high - low))
+        ax.legend(handlelength=2.6, loc="upper right", borderaxespad=0)
     return None
 
 
