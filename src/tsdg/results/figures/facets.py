@@ -25,7 +25,7 @@ from tsdg.study.metric import METRICS
 
 MOST, NARROWEST = 5, 0.75  # diagrams side by side; width of one, inches
 HIGHEST = 9.2  # that a column of a page is, inches
-ALONE = "Averages alone, as diagrams of all targets are higher than a page; in the width of a page they fit."
+ALONE = "Averages alone: diagrams of all targets are higher than a page. In a page's width they are drawn."
 LABELS = 0.4  # of the figure's width, that row labels take at most
 BETWEEN, RIGHT = 0.16, 0.12  # diagrams; the last one and the edge, inches
 
