@@ -182,6 +182,14 @@ def test_only_what_is_missing_is_fetched(study_of):
     assert study_of().fetches == []
 
 
+def test_official_files_may_lie_elsewhere(study_of):
+    [fetch] = study_of(datasets__tiny__fetch={"base_url": "http://mirror/a b"}).fetches
+    options = parser().parse_args(["fetch", "bearings", *shlex.split(fetch.options)])
+    assert options.base_url == "http://mirror/a b"
+    with pytest.raises(InputError, match=r"datasets\.tiny\.fetch: unknown key 'numbers'"):
+        study_of(datasets__tiny__fetch={"numbers": 97})
+
+
 def test_two_data_sets_of_one_folder_are_fetched_once(study_of, params):
     entry = params["datasets"]["tiny"] | {"prepare": {"location": "fault"}}
     workflow = study_of(datasets__other=entry)
@@ -511,6 +519,12 @@ def test_what_to_do_after_a_failure_can_be_done():
         if options.name != "status":  # what has gaps goes out of the way of the rules
             assert options.out is None
     assert "tables asked for" not in after_failure("study.yaml", [])
+    of_data = after_failure("study.yaml", ["tiny"], {"fetch_bearings_raw"})
+    assert "source: simulated" in of_data
+    assert "tsdg" not in of_data  # nothing was trained, so that there is nothing to look at
+    trained = after_failure("study.yaml", ["tiny"], {"fetch_bearings_raw", "train"})
+    assert "tsdg status" in trained
+    assert "tsdg select tiny" in trained
 
 
 def test_snakemake_reads_a_study_as_the_command_line_does(params, tmp_path):

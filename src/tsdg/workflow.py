@@ -11,7 +11,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
@@ -81,6 +81,7 @@ class Fetch(NamedTuple):
     kind: str
     folder: str
     paths: list[str]
+    given: dict[str, Any]
 
     @property
     def name(self) -> str:
@@ -94,8 +95,8 @@ class Fetch(NamedTuple):
 
     @property
     def options(self) -> str:
-        """Of `tsdg fetch`: of many files, only the missing ones are wanted."""
-        return flags(KINDS[self.kind].fetch_only(Path(path).name for path in self.paths))
+        """Of `tsdg fetch`: those of params.yaml, and of many files, only the missing ones are wanted."""
+        return flags(self.given | KINDS[self.kind].fetch_only(Path(path).name for path in self.paths))
 
 
 class ToyResult(NamedTuple):
@@ -331,12 +332,15 @@ class Workflow:
         or replaces it.
         """
         missing: dict[tuple[str, str], set[str]] = {}
+        given: dict[tuple[str, str], dict[str, Any]] = {}
         for dataset in self.recorded:
             entry = self.study.dataset(dataset)
             if entry["source"] == "official":
                 absent = {path for path in self.raw_paths(dataset) if not Path(path).exists()}
-                missing.setdefault((entry["kind"], entry["raw"]), set()).update(absent)
-        return [Fetch(kind, folder, sorted(paths)) for (kind, folder), paths in missing.items() if paths]
+                place = entry["kind"], entry["raw"]
+                missing.setdefault(place, set()).update(absent)
+                given.setdefault(place, {}).update(entry.get("fetch", {}))
+        return [Fetch(*place, sorted(paths), given[place]) for place, paths in missing.items() if paths]
 
     @cached_property
     def withheld(self) -> list[str]:
@@ -701,7 +705,7 @@ def missing(paths: Iterable[str]) -> str:
     return f"{len(absent)} files are missing, the first {absent[0]}" if absent else ""
 
 
-def after_failure(study_file: str, unfinished: Sequence[str]) -> str:
+def after_failure(study_file: str, unfinished: Sequence[str], failed: Collection[str] = ()) -> str:
     """What to do when something failed: look, go on, and see the tables with their gaps.
 
     Parameters
@@ -710,9 +714,19 @@ def after_failure(study_file: str, unfinished: Sequence[str]) -> str:
         See `written`.
     unfinished : sequence of str
         Tables that were to be made and that training held up.
+    failed : collection of str
+        Names of the rules that failed. Where only recordings did, nothing was trained that could be shown.
     """
-    lines = ["", "What is finished is kept. What failed, and why:", f"    tsdg status --params {study_file}"]
+    of_data = [rule for rule in failed if rule.startswith(("fetch_", "simulate_", "prepare"))]
+    lines = ["", "What is finished is kept."]
+    if any(rule.startswith("fetch_") for rule in of_data):
+        lines += ["Recordings could not be had: the message above says from where, and where they belong."]
+        lines += ["To try without: --config 'datasets={NAME: {source: simulated}}'"]
+    if len(of_data) < len(failed) or not failed:
+        lines += ["What failed, and why:", f"    tsdg status --params {study_file}"]
     lines += ["Once that is put right, the same command again trains what is missing."]
+    if of_data and len(of_data) == len(failed):
+        unfinished = []
     if unfinished:
         lines += ["The tables asked for, from what there is, with their gaps named, in results/partial:"]
     for table in unfinished:

@@ -88,6 +88,10 @@ def replaced(arguments, option, *values):
         (("document",), "all.tex: there is no table to put into it"),
         (("table", "tiny"), "tsdg select"),
         (("hparams", "--set", "protocol=lrge"), "did you mean 'large'?"),
+        (
+            ("export", "--data", "tiny", "--variant", "erm"),
+            "'tiny' is not prepared; first `snakemake --cores 1 results/data/tiny/card.json`",
+        ),
     ],
 )
 def test_bad_input_is_one_line_and_code_2(tsdg, project, arguments, words):

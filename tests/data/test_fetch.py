@@ -93,6 +93,8 @@ def test_a_dead_server_is_asked_twice_not_forty_times(tmp_path, server, monkeypa
     with pytest.raises(InputError, match="39 of 40"):
         bearings.fetch(tmp_path / "raw", base_url=server[0], progress=False)
     assert len(tries) == 2
+    with pytest.raises(InputError, match=rf"40 of 40 recordings are missing in {tmp_path}/there;"):
+        bearings.fetch(tmp_path / "there/.partial", base_url=server[0], progress=False)
 
 
 def test_real_and_simulated_recordings_are_not_mixed(tmp_path, server):

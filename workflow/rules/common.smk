@@ -52,6 +52,7 @@ if workflow.is_main_process:
         print(f"note: {note}", file=sys.stderr)
 STUDY = written(study)
 SHOWN = 6  # files of a job that are printed
+failed = set()  # names of rules
 
 
 def either(names):
@@ -226,7 +227,10 @@ class Failures(Handler):
         if getattr(record, "event", None) != LogEvent.JOB_ERROR:
             return
         job = next((job for job in workflow.dag.jobs if workflow.dag.jobid(job) == record.jobid), None)
-        if job is None or job.attempt > job.restart_times:
+        if job is None:
+            return
+        failed.add(job.rule.name)
+        if job.attempt > job.restart_times:
             return
         if error := lasting(Path(job.log[0]) if job.log else None, record.rule_msg or ""):
             job._attempt = job.restart_times + 1  # the last

@@ -53,6 +53,12 @@ def load_study(options: argparse.Namespace) -> Study:
     return study.under(chosen) if chosen else study
 
 
+def preparing(options: argparse.Namespace, card: Path) -> str:
+    """The command that prepares the data set of a card, which is not there."""
+    file = "" if options.params == PARAMS else f"--configfile {options.params} "
+    return f"snakemake {file}--cores 1 {card}"
+
+
 def check_runs(options: argparse.Namespace) -> None:
     """Before anything is trained there is no folder of records; one that was named should be there."""
     if options.runs != RUNS and not options.runs.is_dir():

@@ -14,6 +14,7 @@ from tsdg.commands.arguments import (
     number_or_name,
     one_draw,
     positive,
+    preparing,
     selection,
 )
 from tsdg.commands.options import add_options, given
@@ -51,7 +52,7 @@ def add(commands: Commands) -> None:
     predict = command(commands, "predict", _predict, "classify recordings with an exported model")
     predict.add_argument("bundle", type=Path, help="folder made by `tsdg export`")
     predict.add_argument("file", type=Path, help="a file of recordings, or a folder of files")
-    predict.add_argument("--out", type=Path, help="csv (default: {file}_classes.csv)")
+    predict.add_argument("--out", type=Path, help="csv (default: beside the file, {file}_classes.csv)")
     predict.add_argument(
         "--recording", help="column of the recording (default: as in training, or recording)"
     )
@@ -80,6 +81,7 @@ def _export(options: argparse.Namespace) -> None:
     from tsdg.bundle.card import summary
     from tsdg.bundle.export import export, members
     from tsdg.bundle.model import write_onnx
+    from tsdg.data.windows import CARD
     from tsdg.methods.estimators import METHOD
     from tsdg.runs.job import Report
     from tsdg.runs.machine import keep_freed_memory
@@ -90,6 +92,9 @@ def _export(options: argparse.Namespace) -> None:
     if not data.is_dir() and options.data in study.datasets:
         name = name or options.data
         data = DATA / study.prepared(options.data)
+        if not (data / CARD).exists():
+            command = preparing(options, data / CARD)
+            raise InputError(f"data set {options.data!r} is not prepared; first `{command}`")
     torch.set_num_threads(options.threads)
     keep_freed_memory()
     method = study.variant(options.variant)["method"]

@@ -127,7 +127,8 @@ def _print(lines: list[str]) -> None:
 def _baselines(data: "WindowedDataset", split: str | None) -> list[str]:
     from tsdg.runs.baselines import describe  # which loads PyTorch
 
-    return describe(data, split)
+    with progress_bar("baselines", "fit") as step:
+        return describe(data, split, step)
 
 
 def _transfer(data: "WindowedDataset", title: str, out: Path | None) -> list[str]:

@@ -10,6 +10,11 @@ from tsdg.files import sha256 as sha256_of
 BLOCK = 1 << 20  # bytes
 
 
+def destined(folder: Path) -> Path:
+    """The folder that files are for: the workflow has them wait in its ``.partial`` until all are there."""
+    return folder.parent if folder.name == ".partial" else folder
+
+
 def fetch_archive(path: Path, *, url: str, sha256: str, progress: bool) -> None:
     """Download a zip archive.
 
@@ -36,7 +41,10 @@ def fetch_archive(path: Path, *, url: str, sha256: str, progress: bool) -> None:
     if not url.startswith(("http://", "https://")):
         raise InputError(f"url: {url} is not an http or https address")
     partial = path.with_name(f".{path.name}.partial")
-    again = "run the command again to go on, give a copy as --url, or put the file there by hand"
+    again = (
+        "run the command again to go on, give a copy as --url (`fetch: {url: ...}` of the data set in "
+        f"params.yaml), or put {path.name} into {destined(path.parent)} by hand"
+    )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _download(url, partial, path.name if progress else None)

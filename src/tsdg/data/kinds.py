@@ -147,6 +147,8 @@ class Kind:
     def entry_schema(self, backbone: Mapping[str, Any]) -> dict[str, Any]:
         """JSON schema of what a data set's entry in params.yaml may hold, where kinds differ."""
         options = {command: schema(self.options[command]) for command in ("simulate", "prepare")}
+        if places := [option for option in self.options.get("fetch", ()) if option.name in PLACES]:
+            options["fetch"] = schema(places)
         return {
             "required": ["prepare"] if options["prepare"]["required"] else [],
             "properties": {
@@ -159,6 +161,8 @@ class Kind:
     def _module(self, name: str) -> Any:
         return import_module(f"tsdg.data.{self.package}.{name}")
 
+
+PLACES = ("url", "base_url")  # options of ``tsdg fetch`` that say where official files are
 
 KINDS: dict[str, Kind] = {
     "bearings": Kind(

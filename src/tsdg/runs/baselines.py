@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,9 @@ SETTINGS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def accuracies(data: WindowedDataset, split: str) -> pd.DataFrame:
+def accuracies(
+    data: WindowedDataset, split: str, progress: Callable[[int, int], None] | None = None
+) -> pd.DataFrame:
     """Accuracy on each domain, of each baseline learned on the others; the majority's share; chance.
 
     Parameters
@@ -40,6 +43,8 @@ def accuracies(data: WindowedDataset, split: str) -> pd.DataFrame:
     split : {"random", "blocked"}
         What of the others' windows is learned from, see `tsdg.data.split.split`: as in a table, those that
         do not validate.
+    progress : callable, optional
+        Called with the fits done and their number.
 
     Returns
     -------
@@ -55,7 +60,7 @@ def accuracies(data: WindowedDataset, split: str) -> pd.DataFrame:
     windows = Windows(data)
     labels = data.windows.groupby("domain")["label"]
     domains = [domain for domain in data.domains if domain in labels.groups]
-    table = pd.DataFrame(index=pd.Index(domains))
+    table, fits = pd.DataFrame(index=pd.Index(domains)), 0
     with tempfile.TemporaryDirectory(prefix="tsdg-baselines-") as folder:  # of features, computed once
         for name, row in BASELINES.items():
             config = SETTINGS | {key: row[key] for key in ("features", "estimator", "arguments")}
@@ -65,6 +70,9 @@ def accuracies(data: WindowedDataset, split: str) -> pd.DataFrame:
                     data, windows, config, target=target, seed=0, hparams={}, folder=Path(folder)
                 )
                 table.loc[target, name] = fitting.train().checkpoints[-1]["target"]["accuracy"]
+                fits += 1
+                if progress:
+                    progress(fits, len(BASELINES) * len(domains))
     table["majority"] = labels.agg(lambda of_domain: of_domain.value_counts(normalize=True).max())
     return table.assign(chance=1 / len(data.classes))
 
@@ -93,10 +101,13 @@ def per_domain(data: WindowedDataset) -> int:
     return min(WINDOWS, FITTED // domains, VALUES // size) // domains
 
 
-def describe(data: WindowedDataset, split: str | None = None) -> list[str]:
+def describe(
+    data: WindowedDataset, split: str | None = None, progress: Callable[[int, int], None] | None = None
+) -> list[str]:
     """The accuracies as lines of text, and one line that reads them; or why there are none.
 
-    `split` is the data set's in its study; by default what is proposed where there is none.
+    `split` is the data set's in its study; by default what is proposed where there is none. `progress` as of
+    `accuracies`.
     """
     count, most = per_domain(data), int(data.windows["domain"].value_counts().max())
     if count < min(FEW, most):
@@ -107,7 +118,8 @@ def describe(data: WindowedDataset, split: str | None = None) -> list[str]:
             f"{' and '.join(BASELINES)} of a study are the same"
         ]
     try:
-        table = accuracies(sample(data, count) if most > count else data, split or proposed(data.cut))
+        some = sample(data, count) if most > count else data
+        table = accuracies(some, split or proposed(data.cut), progress)
     except InputError as error:
         return [f"baselines: none ({error})"]
     drawn = f", of at most {count:,} windows of each domain, drawn by share of the classes"

@@ -8,6 +8,7 @@ import pandas as pd
 
 from tsdg.data.bearings.raw import is_simulated
 from tsdg.data.bearings.recordings import choose, read_table
+from tsdg.data.download import destined
 from tsdg.errors import InputError
 
 URL = "https://engineering.case.edu/sites/default/files/"
@@ -69,6 +70,7 @@ def fetch(
     known = pd.read_csv(SHA256, index_col="number")["sha256"]
     hashes = {f"{number}.mat": f"sha256:{value}" for number, value in known.items()}
     files = pooch.create(out, base_url, registry={name: hashes.get(name) for name in names})
+    pooch.get_logger().setLevel("WARNING")  # else a line a file
     http = pooch.HTTPDownloader(progressbar=progress, timeout=30)
     unreachable = 0
 
@@ -102,7 +104,8 @@ def fetch(
             problems = [f"{base_url}: the server cannot be reached"]
         lines = "\n  ".join(problems)
         raise InputError(
-            f"{out}: {count} of {len(names)} recordings are missing; run the command again to get "
-            f"only these, give a mirror with --base-url, or put the files there by hand\n  {lines}"
+            f"{count} of {len(names)} recordings are missing in {destined(out)}; run the command again to "
+            "get only these, give a mirror with --base-url (`fetch: {base_url: ...}` of the data set in "
+            f"params.yaml), or put the files there by hand\n  {lines}"
         )
     return [out / name for name in names]
