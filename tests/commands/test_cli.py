@@ -221,7 +221,7 @@ def test_a_diverged_run_is_told(tsdg):
         ("- seed", "params.yaml: should hold keys"),
         (b"seed: \xff", "params.yaml: not readable as YAML"),
         ({"protokol": "small"}, "top level: unknown key 'protokol', did you mean 'protocol'?"),
-        ({"protocols": {"small": {"seeds": 1, "draw": 1}}}, "unknown key 'draw', did you mean 'draws'?"),
+        ({"protocols": {"small": {"seeds": 1, "draws": 1, "draw": 1}}}, "key 'draw', did you mean 'draws'?"),
     ],
 )  # fmt: skip
 def test_a_wrong_params_yaml_is_one_line_that_names_the_place(tsdg, project, params, text, words):
