@@ -1,5 +1,7 @@
 """The params file that `tsdg check --write` makes: a whole study, every choice with a comment."""
 
+import re
+import shlex
 import subprocess
 import sys
 
@@ -37,11 +39,16 @@ def test_a_study_is_written_that_runs_at_once(tmp_path):
     assert [values["user: who"] for values in entry["domains"].values()] == ["1e3", "no", "ä b"]
     prepare_section = text[text.index("prepare:") : text.index("backbone:")].splitlines()
     assert all(" # " in line for line in prepare_section if line.strip())
+    quick = Study.load(tmp_path / "study.yaml", ["protocol=quick"])
+    runs = len(quick.table_runs("my-data"))
+    assert runs < len(study.table_runs("my-data"))
     for command in ("plan", "status"):
-        said = tsdg(command, "--params", "study.yaml", folder=tmp_path)
+        [line] = (line for line in done.stdout.splitlines() if line.strip().startswith(f"tsdg {command} "))
+        assert line.strip() in text
+        said = tsdg(*shlex.split(line)[1:], folder=tmp_path)
         assert said.returncode == 0, said.stderr
         assert "my-data" in said.stdout
-        assert f"tsdg {command} --params study.yaml" in done.stdout
+        assert re.search(rf"\b{runs}\b", said.stdout)
     card = prepare(tmp_path / entry["raw"], tmp_path / "out", domains=entry["domains"], **entry["prepare"])
     assert sum(sum(row.values()) for row in card["counts"].values()) == 30
     again = tsdg(*words, "--write", "study.yaml", folder=tmp_path)

@@ -10,10 +10,12 @@ import yaml
 _HEAD = """\
 # A study of {raw}, written by `tsdg check`. Which training method still works on a domain nobody has seen?
 #   tsdg check {name} --params {file}                # what is in the data set
-#   tsdg plan --params {file}                        # runs and hours
+# To see it work, and then, without protocol=quick, the real study:
+#   tsdg plan --params {file} --set protocol=quick   # runs and hours
 #   snakemake --configfile {file} --cores 2 results/tables/{name}.tex --config protocol=quick
-#   tsdg status --params {file}                      # what is done, failed and waiting
+#   tsdg status --params {file} --set protocol=quick # what is done, failed and waiting
 #   tsdg show results/tables/{name}.csv
+#   snakemake --configfile {file} --cores 2 results/tables/{name}.tex # the real study
 
 seed: 0 # of the hyperparameter draws
 protocol: single # one of `protocols`; `quick` is to see it work
