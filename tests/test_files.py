@@ -96,6 +96,16 @@ def test_a_file_in_the_folders_place_is_named(tmp_path):
         write_text(tmp_path / "results" / "table.csv", "text")
 
 
+@pytest.mark.parametrize("name", [".", "", "/", "folder"])
+def test_a_folder_in_the_files_place_is_named(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(IsADirectoryError) as caught:
+        write_text(name, "text")
+    assert caught.value.filename == (name or ".")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
 def test_a_pipe_is_written_to_and_stays_one(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

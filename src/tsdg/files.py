@@ -1,5 +1,6 @@
 """Files that are whole or not there, and the hash of one."""
 
+import errno
 import hashlib
 import os
 import shutil
@@ -22,7 +23,9 @@ def atomic(path: str | Path) -> Iterator[Path]:
         With `path` as the name of its file; what was there before is as it was.
     """
     path = Path(path)
-    if path.exists() and not (path.is_file() or path.is_dir()):
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if path.exists() and not path.is_file():
         yield path
         return
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -164,12 +165,20 @@ def test_careless_input_is_done_or_refused_in_one_line(tsdg, arguments):
         (("simulate", "hapt", "--seconds", "1e12"), "seconds: 1e+12 is not from 5 to 3600"),
         (("simulate", "bearings", "--seconds", "1e9"), "seconds: 1e+09 is not from 1 to 600"),
         (("simulate", "table", "--seconds", "nan"), "seconds: nan is not from 5 to 3600"),
+        (("status", "--watch", "9" * 20), "is not a whole number of seconds from 1 to 86400"),
+        (
+            ("status", "--watch", "tiny"),
+            "'tiny' is not a whole number of seconds from 1 to 86400; tables stand",
+        ),
+        (("predict", "bundle", "new.csv", "--out", "."), "--out: . is a folder where a file belongs"),
+        (("predict", "bundle", "new.csv", "--out", ""), "--out: . is a folder where a file belongs"),
     ],
 )
 def test_an_option_that_cannot_be_meant_is_refused(tsdg, arguments, words):
-    code, _, [line] = tsdg(*arguments)
+    code, _, err = tsdg(*arguments)
     assert code == 2
-    assert words in line
+    assert words in err[-1]
+    assert [line for line in err if ": error: " in line] == err[-1:]
 
 
 def test_too_little_memory_is_one_line(tsdg, monkeypatch):
@@ -659,11 +668,27 @@ def test_domains_that_are_none_are_told(tsdg, domains):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
-def test_a_disk_that_is_full_is_told_whatever_is_printed(project):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("words", ["plan", "--version", "--help", "--print-completion bash"])
+def test_a_disk_that_is_full_is_told_whatever_is_printed(project, words, unbuffered):
     with open("/dev/full", "w") as full:
         ended = subprocess.run(
-            [sys.executable, "-m", "tsdg", "plan"], stdout=full, stderr=subprocess.PIPE, text=True
-        )
+            [sys.executable, "-m", "tsdg", *words.split()],
+            stdout=full, stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+        )  # fmt: skip
     assert ended.returncode == 2
     assert "error: output: No space left on device" in ended.stderr
     assert len(ended.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("words", ["--version", "--print-completion bash"])
+def test_what_nobody_reads_ends_without_a_word(project, words, unbuffered):
+    reader, writer = os.pipe()
+    os.close(reader)
+    ended = subprocess.run(
+        [sys.executable, "-m", "tsdg", *words.split()],
+        stdout=writer, stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+    )  # fmt: skip
+    os.close(writer)
+    assert (ended.returncode, ended.stderr) == (1, "")

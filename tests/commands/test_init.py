@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tsdg.commands import init
 from tsdg.commands.main import main
 
 PROJECT = Path(__file__).parents[2]
@@ -26,6 +27,20 @@ def test_a_folder_is_filled_once(tmp_path, capsys):
     assert main(["init", str(folder)]) == 2
     assert "params.yaml: is there already" in capsys.readouterr().err
     assert (folder / "params.yaml").read_text() == "mine"
+
+
+def test_a_folder_is_filled_whole_or_not_at_all(tmp_path, monkeypatch):
+    folder = tmp_path / "study"
+    with monkeypatch.context() as patched:
+        patched.setattr(init, "write_text", interrupted)
+        assert main(["init", str(folder)]) == 130
+    assert list(folder.iterdir()) == []
+    assert main(["init", str(folder)]) == 0
+    assert sorted(path.name for path in folder.iterdir()) == sorted(init.WRITTEN)
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt
 
 
 @pytest.mark.slow

@@ -117,7 +117,10 @@ def _predict(options: argparse.Namespace) -> None:
     from tsdg.bundle.model import Bundle
     from tsdg.bundle.predict import is_output, predict
 
-    out = options.out or options.file.with_name(f"{options.file.stem}_classes.csv")
+    file = options.file if options.file.name else options.file.absolute()
+    out = options.out or file.parent / f"{file.stem}_classes.csv"
+    if out.is_dir():
+        raise InputError(f"--out: {out} is a folder where a file belongs; name a csv")
     votes_out = out.with_name(f"{out.stem}_votes.csv")
     for path in (out, votes_out):
         if path.is_file() and not is_output(path):

@@ -5,6 +5,7 @@ import os
 import shutil
 from importlib.resources import as_file, files
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tsdg.commands.arguments import PARAMS, Commands, command
 from tsdg.errors import InputError
@@ -41,9 +42,12 @@ def _init(options: argparse.Namespace) -> None:
         if os.path.lexists(folder / name):
             raise InputError(f"{folder / name}: is there already, and not overwritten; name another folder")
     folder.mkdir(parents=True, exist_ok=True)
-    with as_file(TEMPLATE) as template:
-        shutil.copyfile(template / PARAMS, folder / PARAMS)
-        shutil.copytree(template / "profiles", folder / "profiles", copy_function=shutil.copyfile)
-    (folder / "slurm").symlink_to(Path("profiles/slurm"))  # for `--profile slurm`
-    write_text(folder / "Snakefile", SNAKEFILE)
+    with as_file(TEMPLATE) as template, TemporaryDirectory(prefix=".tsdg-", dir=folder) as temporary:
+        made = Path(temporary)
+        shutil.copyfile(template / PARAMS, made / PARAMS)
+        shutil.copytree(template / "profiles", made / "profiles", copy_function=shutil.copyfile)
+        (made / "slurm").symlink_to(Path("profiles/slurm"))  # for `--profile slurm`
+        write_text(made / "Snakefile", SNAKEFILE)
+        for name in WRITTEN:
+            (made / name).rename(folder / name)
     print(*(folder / name for name in WRITTEN), sep="\n")

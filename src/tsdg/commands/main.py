@@ -5,7 +5,7 @@ import atexit
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from tsdg.commands import (
     about,
@@ -47,34 +47,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
     `status` and `check-method` end with 1 where something failed.
     """
     if arguments is None:
-        _end(main(sys.argv[1:]))
-    top = parser()
-    options = top.parse_args(arguments)
-    if options.name is None:
-        top.print_help(sys.stderr)
-        return 2
+        try:
+            code = main(sys.argv[1:])
+        except SystemExit as end:  # of --help, --version and errors of the command line
+            code = int(end.code or 0)
+        _end(code)
+    top, called = parser(), "tsdg"
     try:
+        options = top.parse_args(arguments)
+        if options.name is None:
+            top.print_help(sys.stderr)
+            return 2
+        called = f"tsdg {options.name}"
         return options.command(options) or 0
     except InputError as error:
-        print(f"tsdg {options.name}: error: {error}", file=sys.stderr)
+        print(f"{called}: error: {error}", file=sys.stderr)
         return 2
     except OSError as error:
         if isinstance(error, BrokenPipeError):
             sys.stderr.close()
             return 1
         where, why = error.filename or "output", error.strerror or error
-        print(f"tsdg {options.name}: error: {where}: {why}; choose another place", file=sys.stderr)
+        print(f"{called}: error: {where}: {why}; choose another place", file=sys.stderr)
         return 2
     except MemoryError as error:
         why = f" ({error})" if str(error) else ""
         print(
-            f"tsdg {options.name}: error: more memory is needed than there is{why}; give smaller values, or "
+            f"{called}: error: more memory is needed than there is{why}; give smaller values, or "
             "fewer or shorter recordings",
             file=sys.stderr,
         )
         return 2
     except KeyboardInterrupt:
-        print(f"tsdg {options.name}: interrupted; what was finished is kept", file=sys.stderr)
+        print(f"{called}: interrupted; what was finished is kept", file=sys.stderr)
         return 130
 
 
@@ -89,15 +94,27 @@ def _end(code: int) -> NoReturn:
             stream.flush()
         except ValueError:  # closed
             pass
+        except BrokenPipeError:  # nobody reads on
+            code = code or 1
         except OSError as error:
             print(f"tsdg: error: output: {error.strerror}", file=sys.stderr)
             code = code or 2
     os._exit(code)
 
 
+class _Parser(argparse.ArgumentParser):
+    """One that tells why its output could not be written, which argparse hides."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        if file is sys.stdout:
+            file.write(message)
+        else:
+            super()._print_message(message, file)
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    top = argparse.ArgumentParser(
+    top: argparse.ArgumentParser = _Parser(
         prog="tsdg",
         description="Domain generalization for time series: from raw recordings to tables.",
         epilog="The whole way is one command: snakemake --cores 2 results/tables/bearings.tex",

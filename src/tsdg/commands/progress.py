@@ -12,6 +12,7 @@ from tsdg.commands.arguments import DATA, PARAMS, RUNS, Commands, check_runs, co
 from tsdg.study.run import LOGS
 
 CLEAR = "\x1b[H\x1b[2J"  # a terminal
+LONGEST = 86400  # seconds to wait, a day
 
 
 def add(commands: Commands) -> None:
@@ -30,7 +31,7 @@ def add(commands: Commands) -> None:
     status.epilog = "Ends with 1 if anything failed, with 0 otherwise."
     status.add_argument("--logs", type=Path, default=Path(LOGS), help="folder of the trainings' logs")
     status.add_argument(
-        "--watch", type=positive, nargs="?", const=10, metavar="SECONDS",
+        "--watch", type=_seconds, nargs="?", const=10, metavar="SECONDS",
         help="look again every so many seconds (default: 10), until Ctrl-C",
     )  # fmt: skip
     for sub in (plan, status):
@@ -45,6 +46,15 @@ def add(commands: Commands) -> None:
     for sub in (plan, status, prune):
         sub.add_argument("--runs", type=Path, default=RUNS, help="folder of records")
         sub.add_argument("--data", type=Path, default=DATA, help="folder of prepared data sets")
+
+
+def _seconds(text: str) -> int:
+    """A time to wait."""
+    if not (text.isascii() and text.isdigit() and len(text) < 9 and 1 <= int(text) <= LONGEST):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a whole number of seconds from 1 to {LONGEST}; tables stand before --watch"
+        )
+    return int(text)
 
 
 def _plan(options: argparse.Namespace) -> None:

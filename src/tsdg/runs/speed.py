@@ -6,14 +6,15 @@ import platform
 from contextlib import suppress
 from pathlib import Path
 from time import process_time
+from typing import Any
 
 import numpy as np
 
-from tsdg.errors import InputError
 from tsdg.files import write_text
 
 REPEATS = 40  # of the probe, of which the fastest counts: others may be at work on the machine
 SIZE = 512
+SENSIBLE = (1e-5, 10.0)  # seconds of a probe; a kept file may hold anything
 
 
 def probe() -> float:
@@ -35,13 +36,20 @@ def probe() -> float:
 
 def measured() -> float:
     """What `probe` says of this machine: measured once, then kept in the user's cache."""
-    path = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "tsdg", "speed.json")
     machine = f"{platform.node()} {platform.processor() or platform.machine()}"
-    known: dict[str, float] = {}
-    with suppress(OSError, ValueError):
-        known = dict(json.loads(path.read_bytes()))
-    if not isinstance(known.get(machine), float):
-        known[machine] = probe()
-        with suppress(OSError, InputError):
-            write_text(path, json.dumps(known, indent=1))
-    return known[machine]
+    known: dict[str, Any] = {}
+    with suppress(OSError, ValueError, RuntimeError):
+        held = json.loads(_cache().read_bytes())
+        known = held if isinstance(held, dict) else {}
+    seconds = known.get(machine)
+    if isinstance(seconds, float) and SENSIBLE[0] <= seconds <= SENSIBLE[1]:
+        return seconds
+    seconds = probe()
+    with suppress(OSError, RuntimeError):
+        write_text(_cache(), json.dumps(known | {machine: seconds}, indent=1))
+    return seconds
+
+
+def _cache() -> Path:
+    """Where it is kept; raises `RuntimeError` for a user without a home."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "tsdg", "speed.json")
