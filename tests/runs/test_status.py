@@ -11,6 +11,7 @@ from test_plan import record
 from synthetic_records import make_record
 from tsdg.commands.main import main
 from tsdg.runs import log as joblog
+from tsdg.runs.compact import expanded
 from tsdg.runs.feature_cache import feature_file
 from tsdg.runs.writing import write
 from tsdg.study.jobs import training_jobs
@@ -88,7 +89,7 @@ def test_the_states(project, params, held, capsys):
     made = make_record(d, checkpoints=[], diverged=True)
     path = record(study, d, runs)
     ended = {key: made[key] for key in ("status", "diverged_at", "checkpoints")}
-    write(path, json.loads(path.read_text()) | ended)
+    write(path, expanded(json.loads(path.read_text())) | ended)
     process = held(logs / run_path(learned_a).replace(".json", ".log"))
     assert counted()[:2] == (0, [4, 1, 1, 1, 0, 1])
 
