@@ -93,7 +93,8 @@ def gaps(inputs):
 
     @told
     def answer(wildcards):
-        return missing(inputs(wildcards) if callable(inputs) else expand(inputs, **dict(wildcards.items())))
+        found = inputs(wildcards) if callable(inputs) else expand(inputs, **dict(wildcards.items()))
+        return missing([found] if isinstance(found, str) else found)
 
     return answer
 
