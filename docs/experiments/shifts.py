@@ -20,11 +20,19 @@ KEYS = ["dataset", "variant", "target", "seed", "iterations"]
 ROWS = {
     "spectrum-logistic": ("Spectrum, logistic", "#1b6ca8", "o"),
     "transfer-logistic": ("Whitened, random filter, logistic", "#58a6d6", "s"),
+    "modulation-logistic": ("The same and modulation, logistic", "#2a9d6f", "D"),
+    "both-logistic": ("Statistics and spectrum, logistic", "#8a8a8a", "P"),
     "erm": ("ERM, network on raw windows", "#c1440e", "^"),
     "ours-learned": ("Ours (learned), network on raw windows", "#e0a03c", "v"),
 }
-QUESTIONS = ["a domain\n(load at a sensor)", "a load", "a sensor", "bearings\n(3 classes)"]
-CHANCE = [10, 10, 10, 100 / 3]
+QUESTIONS = [
+    "a domain\n(load at a sensor)",
+    "a load",
+    "a sensor",
+    "bearings\n(3 classes)",
+    "three people\n(6 activities)",
+]
+CHANCE = [10, 10, 10, 100 / 3, 100 / 6]
 
 
 def collected(folders: list[Path]) -> pd.DataFrame:
@@ -51,27 +59,30 @@ def question(row: pd.Series) -> int:
     """Which of `QUESTIONS` a row answers."""
     if row["dataset"] == "bearings-size":
         return 3
-    return {"load": 1, "location": 2}.get(row["target"].split("=")[0], 0)
+    return {"load": 1, "location": 2, "group": 4}.get(row["target"].split("=")[0], 0)
 
 
 def draw(table: pd.DataFrame) -> plt.Figure:
     """Each target's mean over seeds as a small mark, their mean as a large one."""
     figure, axes = plt.subplots(figsize=(7.2, 3.2), layout="constrained")
+    table = table[table["dataset"].isin(["bearings", "bearings-size", "hapt"])]
     table = table.assign(question=table.apply(question, axis=1))
     by_target = table.groupby(["variant", "question", "target"])["accuracy"].mean() * 100
     for place, (variant, (label, colour, marker)) in enumerate(ROWS.items()):
         for at in range(len(QUESTIONS)):
             if (variant, at) not in by_target.index.droplevel("target"):
                 continue
-            values, x = by_target[variant, at], at + (place - 1.5) * 0.19
+            values, x = by_target[variant, at], at + (place - 2.5) * 0.15
             axes.plot(np.full(len(values), x), values, marker, color=colour, alpha=0.45, markersize=4)
-            axes.plot(x, values.mean(), marker, color=colour, markersize=10, label=label if at == 0 else None)
+            axes.plot(x, values.mean(), marker, color=colour, markersize=10, label=label)
     for at, chance in enumerate(CHANCE):
         axes.hlines(chance, at - 0.45, at + 0.45, color="0.6", linewidth=1, linestyle=":")
-    axes.set(ylim=(0, 103), ylabel="Accuracy on what is held out (%)", xlim=(-0.5, 3.5))
+    axes.set(ylim=(0, 103), ylabel="Accuracy on what is held out (%)", xlim=(-0.5, len(QUESTIONS) - 0.5))
     axes.set_xticks(range(len(QUESTIONS)), QUESTIONS)
     axes.set_xlabel("Held out (dotted: chance)")
-    axes.legend(fontsize=8, loc="lower left", framealpha=0.9)
+    handles, labels = axes.get_legend_handles_labels()
+    once = dict(zip(labels, handles, strict=True))
+    axes.legend(once.values(), once.keys(), fontsize=7, loc="lower left", framealpha=0.9)
     return figure
 
 

@@ -193,7 +193,7 @@ def test_a_wrong_specification_is_one_message(spec, message):
         ({"envelope": {"segment": 16}}, "no frequency of a segment of 16 time steps"),
         ({"modulation": {"segment": 100}}, "a segment has 100 time steps, a window 64"),
         ({"modulation": {"segment": 16, "bands": 9}}, "9 bands, but a segment of 16 time steps tells 8"),
-        ({"modulation": {"segment": 64}}, "give a higher one or shorter segments"),
+        ("modulation", "longer windows .71 time steps by default"),
     ],
 )
 def test_options_that_do_not_fit_the_windows_are_one_message(spec, message):
@@ -204,6 +204,11 @@ def test_options_that_do_not_fit_the_windows_are_one_message(spec, message):
 def test_frequencies_are_below_half_the_sampling_rate():
     with pytest.raises(InputError, match="highest is 600 Hz, above half the sampling rate; give at most 500"):
         Features({"envelope": {"highest": 600}}, 1000)
+
+
+def test_changes_are_slower_than_segments_follow_each_other():
+    with pytest.raises(InputError, match="no change as fast as `highest`; give a lower one or shorter"):
+        Features({"modulation": {"segment": 16, "highest": 400}}, 1000)(np.zeros((1, 1, 64)))
 
 
 def test_missing_values_are_refused():

@@ -190,10 +190,15 @@ class Modulation:
         highest = _share_of_rate("modulation", "highest", self.highest, rate) or 1 / 32
         steps = (length - segment) // (segment // 8) + 1
         count = int(highest * steps * (segment // 8))
-        if not 2 <= count <= steps // 2:
+        if count < 2:
             raise InputError(
-                f"modulation: {steps} segments do not tell changes up to `highest` apart; give "
-                f"{'a higher one or shorter' if count < 2 else 'a lower one or shorter'} segments"
+                f"modulation: {steps} segments of {segment} time steps tell no change up to `highest`; give "
+                "a higher one, shorter segments or longer windows (71 time steps by default)"
+            )
+        if count > steps // 2:
+            raise InputError(
+                f"modulation: {steps} segments of {segment} time steps tell no change as fast as `highest`; "
+                "give a lower one or shorter segments"
             )
         return segment, np.linspace(0, segment // 2, bands + 1).round().astype(int), count
 

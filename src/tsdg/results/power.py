@@ -24,6 +24,8 @@ def seeds_needed(difference: float, spread: float) -> float:
 
     if math.isnan(difference) or math.isnan(spread):
         return math.nan
+    if difference == 0:
+        return math.inf
     test = TTestPower()
     effect = abs(difference) / spread if spread else math.inf
     counts = range(2, MOST + 1)
