@@ -429,6 +429,29 @@ def test_a_figure_and_the_ranking_join_the_tables_that_are_at_hand(figure_params
     assert study.document()[-4:] == ["tiny", "more", "ranking", "next_domain"]
 
 
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize(
+    ("rows", "kept"),
+    [
+        ((["erm", "vrex"], ["erm", "vrex"], ["ours-metadata"], ["ours-learned"]), ["a", "b"]),
+        ((["erm", "vrex"], ["erm", "vrex"], ["ours-metadata", "ours-learned"]) * 2, ["a", "b", "d", "e"]),
+        ((["erm", "vrex"], ["ours-metadata", "ours-learned"]) * 2, ["a", "c"]),
+        ((["erm", "vrex", "ours-metadata"], ["erm", "vrex"], ["erm"]), ["a", "b"]),
+    ],
+)
+def test_tables_that_are_ranked_are_those_with_most_to_compare_in_any_order(params, rows, kept, order):
+    names = "abcdef"[: len(rows)]
+    params["datasets"] |= {name: deepcopy(params["datasets"]["tiny"]) for name in names}
+    for name, own in zip(names, rows, strict=True):
+        params["tables"][name] = {"dataset": name, "rows": own, "metrics": ["ece"], "caption": ""}
+    params["ranking"] = {"tables": [*names][::order], "metric": "ece"}
+    study = Study(params)
+    for given in (None, [*names][::-order]):
+        ranked = study.ranking(given)
+        assert [panel.dataset for panel in ranked.layout.panels] == kept
+        assert ranked.others == tuple(name for name in names if name not in kept)
+
+
 def test_a_missing_key_is_named(params):
     del params["datasets"]["tiny"]["backbone"]
     with pytest.raises(InputError, match=r"datasets.tiny: key 'backbone' is missing"):

@@ -315,6 +315,7 @@ def _ranking(options: argparse.Namespace) -> None:
     study = load_study(options)
     files = _files(options, options.selected, study.params.get("ranking", {}).get("tables", []))
     tables = study.ranking([path.stem for path in files])
+    files = sorted(files, key=lambda path: list(study.tables).index(path.stem))
     check_results(study, [path.stem for path in files])
     layout, selected = tables.layout, _joined(options, study, files)
     metric = METRICS[layout.panels[0].metrics[0]]  # of all, more is better or less

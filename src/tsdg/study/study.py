@@ -480,7 +480,8 @@ class Study:
         entry = self.params["ranking"]
         for given in tables or []:
             check_known(given, entry["tables"], "table of the ranking", "ranking")
-        at_hand = list(tables or entry["tables"])
+        ranked_together = [name for name in self.tables if name in entry["tables"]]
+        at_hand = [name for name in ranked_together if name in (tables or ranked_together)]
         layouts = {name: self._by_metric(name, entry["metric"]) for name in self.most_alike(at_hand)}
         rows, ranked = common_rows(list(layouts.values())), self.ranked_rows(list(layouts))
         alike = self._of_ranked_level(rows)
@@ -492,7 +493,7 @@ class Study:
 
         return RankedTables(
             layout,
-            without=titles(name for name in entry["tables"] if name not in at_hand),
+            without=titles(name for name in ranked_together if name not in at_hand),
             others=titles(name for name in at_hand if name not in layouts),
             dropped=tuple(label for row, label in labels.items() if row not in rows),
             apart=tuple(label for row, label in labels.items() if row in rows and row not in alike),
@@ -504,21 +505,24 @@ class Study:
     def most_alike(self, tables: Sequence[str]) -> list[str]:
         """Those of some tables that are ranked together, for they share most rows.
 
-        Every table has all rows that are ranked. So one is left out, but of two, where without it more can be
-        compared: more rows times targets.
+        Every table has all rows that are ranked. So those are left out without which most can be compared:
+        rows times targets, and nothing where there is one row. Where that ties, most tables are kept, then
+        the first by name. The order of those given does not matter: they are returned in params.yaml's.
         """
-        targets = {name: sum(len(panel.targets) for panel in self.panels(name)) for name in tables}
+        given = [name for name in self.tables if name in tables]
+        rows = {name: frozenset(self.table(name)["rows"]) for name in given}
+        targets = {name: sum(len(panel.targets) for panel in self.panels(name)) for name in given}
+        shared = set[frozenset[str]]()  # by some tables: all rows that there can be in common
+        for own in rows.values():
+            shared |= {own, *(own & others for others in shared)}
+        ways = [[name for name in given if common <= rows[name]] for common in shared]
 
-        def compared(names: Sequence[str]) -> int:
-            return len(self.ranked_rows(names)) * sum(targets[name] for name in names)
+        def worth(names: list[str]) -> tuple[int, int]:
+            count = len(self.ranked_rows(names))
+            return count * sum(targets[name] for name in names) if count > 1 else 0, len(names)
 
-        kept = list(tables)
-        while len(kept) > 2:
-            fewer = max(([name for name in kept if name != one] for one in kept), key=compared)
-            if compared(fewer) <= compared(kept):
-                break
-            kept = fewer
-        return kept
+        several = [names for names in ways if len(names) > 1]
+        return max(sorted(several), key=worth, default=given)
 
     def ranked_rows(self, tables: Sequence[str]) -> list[str]:
         """The rows of all of some tables to which the new domain gives what the ranking says, each once.
