@@ -37,6 +37,16 @@ def test_a_page_has_the_numbers_and_marks_of_the_latex_and_intervals(tmp_path):
     assert "interval over seeds" not in (tmp_path / "toy.tex").read_text()
 
 
+def test_the_worst_targets_interval_is_of_its_own_seeds_and_a_gap_elsewhere_marks_it(tmp_path):
+    runs = selected(tmp_path, {("erm", "P"): (0.9,), ("erm", "Q"): (0.5, 0.6, 0.7)})
+    tables.render("toy", runs, layout(["erm"], ours=[], metrics=["accuracy"]), tmp_path)
+    [cells] = [cells for label, *cells in rows((tmp_path / "toy.html").read_text()) if label == "ERM"]
+    of_p, of_q, _, worst = (re.sub("</?[bu]>", "", cell) for cell in cells)
+    assert of_q == "60.0 <small>± 24.8</small>"  # 4.303 * 10 / sqrt(3)
+    assert worst == of_q.replace("60.0", "60.0†")
+    assert of_p == "90.0†"
+
+
 @pytest.mark.parametrize(
     "words", ["A&B <i> 50% of C_D #1 {x} ~ ^ \\ $", "$x$ \\textbf{a}", "[a]", "μ ± 1 × λ† – −", "é\x07 & b"]
 )

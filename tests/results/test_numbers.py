@@ -59,7 +59,7 @@ def test_both_rules_have_means_and_spreads_of_their_own(tmp_path):
 
 def test_the_worst_target_is_by_the_metrics_direction_and_has_its_own_spread(tmp_path):
     values = {"P": {0: 70.0, 1: 80.0}, "Q": {0: 60.0, 1: 86.0}, "R": {0: 90.0}}
-    assert of_worst(values, higher_is_better=True) == (73, statistics.stdev([60, 86]), 1)
+    assert of_worst(values, higher_is_better=True) == (73, statistics.stdev([60, 86]), 2)
     assert of_worst(values, higher_is_better=False)[::2] == (90, 1)
     assert math.isnan(of_worst(values | {"S": {}}, higher_is_better=False).mean)
     runs = selected(tmp_path, GOLDEN)  # of Q's NLL, 2 - accuracy, the larger is the worse

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from tsdg.results.numbers import is_partial, summarise
+from tsdg.results.numbers import summarise
 from tsdg.study.layout import AVERAGE, OVER_TARGETS, PAPER_PROTOCOL, Layout, Protocol
 from tsdg.study.levels import Level
 from tsdg.study.metric import METRICS
@@ -20,7 +20,7 @@ LISTED = 4  # gaps that a caption spells out; beyond, it counts them
 
 def caption(selected: pd.DataFrame, layout: Layout) -> str:
     """The layout's caption followed by `notes`, as plain text."""
-    partial = any(map(is_partial, summarise(selected, layout).itertuples()))
+    partial = bool(summarise(selected, layout)["partial"].any())
     all_of = "seeds and draws" if _searched(layout) else "seeds"
     mark = [f"† Mean of what there is, not of all {all_of}."] * partial
     return " ".join([layout.caption, *notes(selected, layout), *mark])

@@ -4,7 +4,7 @@ import math
 from typing import Any, NamedTuple
 
 from tsdg.results.best import marked
-from tsdg.results.numbers import is_partial, margin
+from tsdg.results.numbers import margin
 from tsdg.study.layout import OVER_TARGETS, Panel
 from tsdg.study.metric import METRICS
 
@@ -25,6 +25,6 @@ def printed(cell: Any, place: int | None, *, intervals: bool = False) -> str:
     if math.isnan(cell.mean):
         return "div." if cell.diverged and not cell.missing and cell.target not in OVER_TARGETS else "--"
     metric = METRICS[cell.metric]
-    number = marked(metric.printed(cell.mean), place) + (r"$^\dagger$" if is_partial(cell) else "")
+    number = marked(metric.printed(cell.mean), place) + (r"$^\dagger$" if cell.partial else "")
     half = margin(cell.std, cell.n) if intervals else math.nan
     return number if math.isnan(half) else rf"{number} {{\scriptsize $\pm$ {metric.printed(half)}}}"

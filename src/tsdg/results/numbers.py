@@ -2,12 +2,12 @@
 
 Means are over seeds, of each seed's selected run. The spread of a target is the standard deviation (n-1) over
 seeds; the spread of the average is that over seeds of the seed's mean over targets, for the seeds that have
-every target. The worst of several targets is the one whose mean is worst, with that target's spread.
+every target. The worst of several targets is the one whose mean is worst, with its own spread and seeds.
 """
 
 import math
 import statistics
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -56,13 +56,12 @@ def over_targets(values: Mapping[Any, BySeed]) -> Summary:
 
 
 def of_worst(values: Mapping[Any, BySeed], *, higher_is_better: bool) -> Summary:
-    """Of the target with the worst mean, `n` being the fewest of any; nothing where a target has no value."""
+    """Of the target with the worst mean; nothing where a target has no value."""
     targets = [over_seeds(target) for target in values.values()]
-    n = min(target.n for target in targets)
-    if not n:
+    if not all(target.n for target in targets):
         return Summary(math.nan, math.nan, 0)
     worst = min if higher_is_better else max
-    return worst(targets, key=lambda target: target.mean)._replace(n=n)
+    return worst(targets, key=lambda target: target.mean)
 
 
 def summarise(selected: pd.DataFrame, layout: Layout) -> pd.DataFrame:
@@ -82,8 +81,9 @@ def summarise(selected: pd.DataFrame, layout: Layout) -> pd.DataFrame:
         each seed's own draw; ``shared_mean``, ``shared_std``, ``shared_n`` by one draw for all seeds;
         ``given``, what the new domain gives to the row; ``rank`` (1 best, 2 second, else empty) among the
         rows that it gives as much, but of those that the oracle has selected; ``missing``, ``diverged``,
-        ``undefined``: the seeds concerned, in words. Over targets of which one has no value average and
-        worst are empty.
+        ``undefined``: the seeds concerned, in words; ``partial``, whether there is a mean, but not of all
+        that was to be run, on any of the targets. Over targets of which one has no value average and worst
+        are empty.
     """
     if selected.duplicated(["rule", "dataset", "variant", "target", "seed"]).any():
         raise InputError("selected runs: a run is there twice; give every file of selected runs once.")
@@ -112,11 +112,6 @@ def summarise(selected: pd.DataFrame, layout: Layout) -> pd.DataFrame:
     return table
 
 
-def is_partial(cell: Any) -> bool:
-    """Whether a row of `summarise` has a value, but not from everything that was to be run."""
-    return not math.isnan(cell.mean) and (cell.missing != "" or cell.n < cell.seeds)
-
-
 def _cells(
     runs: Mapping[tuple, Any], layout: Layout, panel: Panel, variant: str, metric: str
 ) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -140,20 +135,25 @@ def _cells(
             for target, of_seeds in of_targets.items()
         }
 
-    def cell(own: Summary, shared: Summary, gaps: dict[str, str]) -> dict[str, Any]:
-        return own._asdict() | {f"shared_{name}": value for name, value in shared._asdict().items()} | gaps
+    def cell(own: Summary, shared: Summary, gaps: dict[str, str], of: Sequence[str]) -> dict[str, Any]:
+        some = not math.isnan(own.mean) and any(map(short, of))
+        of_shared = {f"shared_{name}": value for name, value in shared._asdict().items()}
+        return own._asdict() | of_shared | gaps | {"partial": some}
+
+    def short(target: str) -> bool:
+        return gaps[target]["missing"] != "" or len(own[target]) < len(found[target])
 
     found = chosen("per_seed")
     own, shared = values(found), values(chosen("shared"))
     ensemble = layout.is_ensemble(variant)
     gaps = {target: _gaps(found[target], own[target], ensemble=ensemble) for target in panel.targets}
     for target in panel.targets:
-        yield target, cell(over_seeds(own[target]), over_seeds(shared[target]), gaps[target])
+        yield target, cell(over_seeds(own[target]), over_seeds(shared[target]), gaps[target], [target])
     together = _joined_gaps(gaps)
-    yield AVERAGE, cell(over_targets(own), over_targets(shared), together)
+    yield AVERAGE, cell(over_targets(own), over_targets(shared), together, panel.targets)
     if len(panel.targets) > 1:
         worst = partial(of_worst, higher_is_better=METRICS[metric].higher_is_better)
-        yield WORST, cell(worst(own), worst(shared), together)
+        yield WORST, cell(worst(own), worst(shared), together, panel.targets)
 
 
 def _gaps(runs: Mapping[int, Any], values: BySeed, *, ensemble: bool) -> dict[str, str]:
