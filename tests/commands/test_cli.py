@@ -606,9 +606,24 @@ def test_a_shell_completes_commands_and_files(tsdg, project):
     (project / "complete.bash").write_text("\n".join(tsdg("--print-completion", "bash")[1]))
     (project / "results").mkdir()
     ask = "COMP_WORDS=(tsdg {}); COMP_CWORD={}; _shtab_tsdg; echo ${{COMPREPLY[@]}}"
-    words = "; ".join(["source complete.bash", ask.format("prepare be", 2), ask.format("show resu", 2)])
+    files = (
+        "show",
+        "check",
+        "check x --metadata",
+        "check x --join y",
+        "export --data",
+        "status",
+        "plan --params",
+    )
+    asked = [
+        ask.format("prepare be", 2),
+        *(ask.format(f"{words} resu", len(words.split()) + 1) for words in files),
+    ]
+    words = "; ".join(["source complete.bash", *asked, "complete -p tsdg"])
     ran = subprocess.run(["bash", "-c", words], capture_output=True, text=True, cwd=project)
-    assert ran.stdout.split() == ["bearings", "results"], ran.stderr
+    *found, otherwise = ran.stdout.splitlines()
+    assert found == ["bearings", *["results"] * len(files)], ran.stderr
+    assert "-o default" in otherwise
 
 
 def test_classes_that_no_source_has_are_told_everywhere(tsdg, project, tmp_path):

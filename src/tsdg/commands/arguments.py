@@ -79,6 +79,11 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def path_or_name(text: str) -> str:
+    """A file or folder, which a shell completes, or a name: any text as it is."""
+    return text
+
+
 def number_or_name(text: str) -> float | str:
     """A number, or any other text as it is."""
     try:

@@ -13,6 +13,7 @@ from tsdg.commands.arguments import (
     natural,
     number_or_name,
     one_draw,
+    path_or_name,
     positive,
     preparing,
     selection,
@@ -28,7 +29,9 @@ EXTRA = "pip install 'tsdg[export]'"
 def add(commands: Commands) -> None:
     """Add the commands to the command line."""
     export = command(commands, "export", _export, "train on all domains, to take away", study=True)
-    export.add_argument("--data", required=True, help="folder of the prepared data set, or its name")
+    export.add_argument(
+        "--data", type=path_or_name, required=True, help="folder of the prepared data set, or its name"
+    )
     export.add_argument(
         "--dataset", help="data set in params.yaml (default: the name on the prepared one's card)"
     )

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tsdg.commands.arguments import DATA, Commands, command, load_study, progress_bar
+from tsdg.commands.arguments import DATA, Commands, command, load_study, path_or_name, progress_bar
 from tsdg.commands.options import add_options, given
 from tsdg.data.kinds import KINDS
 from tsdg.data.own.options import CHECK
@@ -35,7 +35,9 @@ def add(commands: Commands) -> None:
         "For recordings: the options that say what is what. The last lines are an entry for params.yaml."
     )
     sub.add_argument(
-        "what", help="a file or folder of recordings, or a data set: in params.yaml, or its prepared folder"
+        "what",
+        type=path_or_name,
+        help="a file or folder of recordings, or a data set: in params.yaml, or its prepared folder",
     )
     sub.add_argument("--as", dest="as_name", metavar="NAME", help="the data set's name (default: the file's)")
     sub.add_argument(

@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tsdg.commands.arguments import path_or_name
+
 SHELLS = ("bash", "zsh", "fish", "tcsh")
 
 
@@ -19,7 +21,9 @@ class PrintCompletion(argparse.Action):
         except ImportError:
             parser.error(f"{flag}: needs shtab: pip install 'tsdg[workflow]'")
         _complete_files(parser, shtab.FILE)
-        parser._print_message(shtab.complete(parser, value), sys.stdout)
+        # What has no answer of its own, as a file behind `records --to`, has bash's: files.
+        script = shtab.complete(parser, value).replace("-o bashdefault -F", "-o bashdefault -o default -F")
+        parser._print_message(script, sys.stdout)
         parser.exit()
 
 
@@ -28,5 +32,5 @@ def _complete_files(parser: argparse.ArgumentParser, how: dict[str, Any]) -> Non
         if isinstance(action, argparse._SubParsersAction):
             for sub in action.choices.values():
                 _complete_files(sub, how)
-        elif action.type is Path:
+        elif action.type in (Path, path_or_name):
             action.complete = how  # type: ignore[attr-defined]

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from tsdg.commands.arguments import natural, number_or_name, numbers, positive
+from tsdg.commands.arguments import natural, number_or_name, numbers, path_or_name, positive
 from tsdg.data.options import Option
 from tsdg.errors import InputError
 
@@ -18,7 +18,7 @@ def add_options(sub: argparse.ArgumentParser, options: Iterable[Option]) -> None
             required=option.required,
             default=argparse.SUPPRESS,
             help=option.described,
-            **reading(option.value),
+            **reading(option.value) | ({"type": path_or_name} if option.files else {}),
         )
 
 

@@ -8,7 +8,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from tsdg.commands.arguments import DATA, PARAMS, RUNS, Commands, check_runs, command, load_study, positive
+from tsdg.commands.arguments import (
+    DATA,
+    PARAMS,
+    RUNS,
+    Commands,
+    check_runs,
+    command,
+    load_study,
+    path_or_name,
+    positive,
+)
 from tsdg.study.run import LOGS
 
 CLEAR = "\x1b[H\x1b[2J"  # a terminal
@@ -36,7 +46,7 @@ def add(commands: Commands) -> None:
     )  # fmt: skip
     for sub in (plan, status):
         sub.add_argument(
-            "tables", nargs="*", metavar="TABLE",
+            "tables", nargs="*", metavar="TABLE", type=path_or_name,
             help="tables in params.yaml, `toy`, or paths such as results/tables/bearings.tex (default: all)",
         )  # fmt: skip
     prune = command(
