@@ -12,7 +12,7 @@ import tsdg.runs.recipe
 from synthetic_records import make_record
 from tiny_study import without, write_tiny
 from tsdg.commands.main import main
-from tsdg.runs.job import Job
+from tsdg.runs.job import Job, Report
 from tsdg.runs.recipe import Recipes
 from tsdg.runs.record import read
 from tsdg.study.run import Run, run_path
@@ -289,3 +289,54 @@ def test_a_folder_that_is_read_only_is_seen_before_the_training(job, monkeypatch
     monkeypatch.setattr(os, "access", lambda folder, how: not how & os.W_OK)  # root may write anywhere
     assert job() == (2, [])
     assert "cannot be written to" in capsys.readouterr().err
+
+
+@pytest.fixture
+def left(monkeypatch, capsys):
+    """What a report says to be left at a time and iteration."""
+    now = [0.0]
+    monkeypatch.setattr(tsdg.runs.job, "perf_counter", lambda: now[0])
+
+    def at(report, seconds, iteration):
+        now[0] = seconds
+        report.checkpoint("run", {"iteration": iteration, "validation": {"A": {"accuracy": 0.5}}})
+        return capsys.readouterr().out.strip().partition("%")[2]
+
+    return at
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_the_time_left_counts_iterations_up_to_the_checkpoint(left, at_once):
+    report = Report(2, 100, at_once)  # a second for ten iterations of a run
+    assert left(report, 1 * at_once, 10) == f", {20 - at_once} s left"
+    report.advance(50 * at_once)
+    assert left(report, 5 * at_once, 50) == f", {20 - 5 * at_once} s left"
+    assert left(report, 6 * at_once, 60) == f", {20 - 6 * at_once} s left"
+    report.advance(50 * at_once)
+    assert left(report, 10 * at_once, 100) == ("" if at_once == 2 else ", 10 s left")
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_what_a_run_that_ended_early_left_out_is_not_left(left, at_once):
+    report = Report(at_once + 1, 100, at_once)
+    report.advance(50 * at_once)
+    for _ in range(at_once):
+        report.end_run()
+    report.at_once = 1
+    report.advance(50)
+    assert left(report, 5 * (at_once + 1), 50) == ", 5 s left"
+
+
+def test_a_job_knows_what_diverged_runs_left_out(job, monkeypatch):
+    made = []
+
+    class Kept(Report):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            made.append(self)
+
+    monkeypatch.setattr(tsdg.runs.job, "Report", Kept)
+    settings = ("iterations=5000", "training.learning_rate=1.0e+30", "evaluate_every=5000")
+    assert job(targets=("A", "B"), settings=settings) == (0, [run("A"), run("B")])
+    [report] = made
+    assert 0 < report.done == report.total < 1000

@@ -25,6 +25,7 @@ from tsdg.runs import estimation
 from tsdg.runs.current import STAGING
 from tsdg.runs.domains import check_domains
 from tsdg.runs.kept import remove_empty
+from tsdg.runs.losses import LOG_EVERY
 from tsdg.runs.machine import keep_freed_memory
 from tsdg.runs.recipe import Recipes
 from tsdg.runs.record import read, typed
@@ -91,10 +92,16 @@ def _train(
         f"evaluated every {config['evaluate_every']}; records go to {job.out}",
         flush=True,
     )
-    with blamed(methods.get(method), method), Report(len(runs), iterations) as progress:
+    at_once = len(runs) if device.type == "cuda" else 1
+    with blamed(methods.get(method), method), Report(len(runs), iterations, at_once) as progress:
+
+        def finished(run: Run, record: Mapping[str, Any]) -> None:
+            job.keep(run, record)
+            progress.end_run()
+
         train(
             prepared, runs, config, [job.recipes.of(run).hparams for run in runs],
-            device=device, progress=progress, finished=job.keep, groups=groups,
+            device=device, progress=progress, finished=finished, groups=groups,
         )  # fmt: skip
 
 
@@ -261,12 +268,21 @@ class Job:
 
 
 class Report(Progress):
-    """A progress bar on a terminal, one line a checkpoint in a log, with the run's name and the time left."""
+    """A progress bar on a terminal, one line a checkpoint in a log, with the run's name and the time left.
 
-    def __init__(self, runs: int, iterations: int):
+    Parameters
+    ----------
+    runs : int
+    iterations : int
+        Of each run.
+    at_once : int
+        How many of the runs train at once.
+    """
+
+    def __init__(self, runs: int, iterations: int, at_once: int = 1):
         from tqdm import tqdm
 
-        self.iterations = iterations
+        self.runs, self.iterations, self.at_once, self.ended = runs, iterations, at_once, 0
         self.bar = tqdm(total=runs * iterations, unit="it", disable=None, smoothing=0.05)
         self.done, self.total, self.start = 0, runs * iterations, perf_counter()
 
@@ -280,20 +296,28 @@ class Report(Progress):
         self.bar.update(iterations)
         self.done += iterations
 
+    def end_run(self) -> None:
+        """A run is over: what it left out, where it ended early, is not to be done."""
+        self.ended += 1
+        skipped = self.ended * self.iterations - self.done
+        if skipped > 0:
+            self.total = self.bar.total = self.runs * self.iterations - skipped
+
     def checkpoint(self, name: str, checkpoint: Mapping[str, Any]) -> None:
         scores = f"source validation {100 * source_accuracy(checkpoint):.1f} %"
         if target := checkpoint.get("target"):
             scores += f", target {100 * target['accuracy']:.1f} %, ECE {100 * target['ece']:.1f} %"
         at = f" iteration {checkpoint['iteration']}" if self.iterations > 1 else ""  # estimators have one
-        self.bar.write(f"{name}{at}: {scores}{self._left()}", file=sys.stdout)
+        self.bar.write(f"{name}{at}: {scores}{self._left(checkpoint['iteration'])}", file=sys.stdout)
         sys.stdout.flush()
 
-    def _left(self) -> str:
-        """The time that the rest of the job will take, if it goes on as before."""
-        todo = self.total - self.done
-        if not self.done or todo <= 0:
+    def _left(self, iteration: int) -> str:
+        """The time that the rest of the job will take from an iteration on, if it goes on as before."""
+        since = 0 if iteration == self.iterations else iteration % LOG_EVERY  # `advance` was called last
+        done = self.done + since * self.at_once
+        if not done or done >= self.total:
             return ""
-        return f", {duration((perf_counter() - self.start) / self.done * todo)} left"
+        return f", {duration((perf_counter() - self.start) / done * (self.total - done))} left"
 
 
 def duration(seconds: float) -> str:
