@@ -97,10 +97,42 @@ def test_numbers_that_snakemake_leaves_as_text_are_numbers_again(params):
         "protocols.small.seeds=5",
         ["iterations=3", "protocols.small.seeds=5"],
         "[tables.tiny.rows=[erm, ours-learned], protocols.small.seeds=5]",
+        "[tables.tiny.rows=[erm, ours-learned], protocols.small.seeds=5,]",
+        """[tables.tiny.caption="a], b", tables.tiny.title='it''s, x', protocols.small.seeds=5]""",
+        """["tables.tiny.caption=it's a, b", tables.tiny.rows=[erm], protocols.small.seeds=5]""",
     ],
 )
 def test_overrides_are_as_those_of_the_commands(params, given):
     assert configured(params | {"set": given}, {"set": given}).protocol.seeds == 5
+
+
+@pytest.mark.parametrize(
+    ("given", "fault"),
+    [
+        ("[tables.tiny.caption=a] b, iterations=7]", "brackets"),
+        ("[tables.tiny.caption=[a, iterations=7]", "brackets"),
+        ("[iterations=7, tables.tiny.rows=[erm]", "brackets"),
+        (['tables.tiny.caption="x', 'y"', "iterations=7"], "quote the whole override"),
+    ],
+)
+def test_overrides_that_would_be_parted_at_the_wrong_place_are_refused(params, given, fault):
+    with pytest.raises(InputError, match=fault):
+        configured(params, {"set": given})
+
+
+def test_a_module_with_a_section_of_its_own_takes_what_is_given(params):
+    table = {**params["tables"]["tiny"], "rows": ["erm", "vrex"]}
+    given = {
+        "set": "[protocols.small.seeds=5]",
+        "tables": {"tiny": {"rows": ["vrex"]}, "new": table},
+        "samples": "another workflow's",
+    }
+    study = configured(params, given, own=False)
+    assert study.protocol.seeds == 5
+    assert study.tables["tiny"]["rows"] == ["vrex"]
+    assert study.tables["new"]["rows"] == ["erm", "vrex"]
+    with pytest.raises(InputError, match="unknown key 'samples'"):
+        configured(params | given, given, own=False)
 
 
 def test_what_no_rule_makes_has_a_nearest_target(study_of):
@@ -532,8 +564,8 @@ def test_snakemake_reads_a_study_as_the_command_line_does(params, tmp_path):
     path = tmp_path / "study.yaml"
     path.write_text(yaml.safe_dump(params).replace("learning_rate: 0.001", "learning_rate: 1e-3"))
     given = {"protocols": {"small": {"seeds": 2}}}
-    study = configured(merged([path], given), given)
+    study = configured(merged([path]), given)
     assert study.params == Study.load(path, ["seeds=2"]).params
     path.write_text(path.read_text() + "seed: 1\n")
     with pytest.raises(InputError, match="given twice"):
-        merged([path], {})
+        merged([path])

@@ -38,7 +38,7 @@ from tsdg.study import settings
 from tsdg.study.jobs import TrainingRule, training_rules
 from tsdg.study.layout import text
 from tsdg.study.names import DATA_TABLES, DATASET_TABLES, RANKINGS, TOY_FIGURES, TOY_TABLES
-from tsdg.study.params import Tree, read, value_of
+from tsdg.study.params import Tree, read, schema, value_of
 from tsdg.study.run import RECORDS, Run, parse_run_path, run_path, target_of
 from tsdg.study.study import Study
 
@@ -108,8 +108,8 @@ class ToyResult(NamedTuple):
     records: list[str]
 
 
-def merged(files: Iterable[str | Path], given: Mapping[str, Any]) -> Tree:
-    """What files of parameters hold, later ones over earlier ones, and over all what the command line gives.
+def merged(files: Iterable[str | Path]) -> Tree:
+    """What files of parameters hold, later ones over earlier ones.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def merged(files: Iterable[str | Path], given: Mapping[str, Any]) -> Tree:
         A file cannot be read.
     """
     config: Tree = {}
-    for tree in [*map(read, map(Path, files)), given]:
+    for tree in map(read, map(Path, files)):
         _update(config, tree)
     return config
 
@@ -132,65 +132,90 @@ def _update(tree: Tree, other: Mapping[str, Any]) -> None:
             tree[key] = deepcopy(value)
 
 
-def configured(config: Mapping[str, Any], given: Mapping[str, Any]) -> Study:
+def configured(config: Mapping[str, Any], given: Mapping[str, Any], own: bool = True) -> Study:
     """The study that Snakemake's configuration asks for.
 
     Parameters
     ----------
     config : mapping
-        params.yaml with what the command line overrides.
+        Parameters, with or without what the command line gives.
     given : mapping
-        What the command line gives (``--config``). Its ``set`` is no part of a study, but one override
-        ``key=value`` or a list of them, as `tsdg --set` takes them.
+        What the command line gives (``--config``), which overrides them. Its ``set`` is no part of a study,
+        but one override ``key=value`` or a list of them, as `tsdg --set` takes them.
+    own : bool
+        Whether all that is given is meant for this study. What is not is another workflow's, of which this
+        one is a module.
 
     Raises
     ------
     InputError
         The study is not valid.
     """
-    params = deepcopy(dict(config))
-    _retype(given, params)
-    overrides = given.get("set") or []
+    params, given = deepcopy(dict(config)), dict(given)
     if "set" in given:
-        del params["set"]
-    if isinstance(overrides, str):
-        overrides = _listed(overrides)
+        params.pop("set", None)
+    overrides = _overrides(given.pop("set", None) or [])
+    known = {*config, *schema()["properties"]}
+    _update(params, {key: _typed(value) for key, value in given.items() if own or key in known})
     try:
-        return Study(params, map(str, overrides if isinstance(overrides, list) else [overrides]))
+        return Study(params, overrides)
     except InputError as error:
         raise InputError(f"The study (params.yaml and --config) is not valid: {error}") from None
 
 
+def _overrides(given: Any) -> list[str]:
+    """The overrides of ``set``; YAML parts a list at the commas of values in quotes, which is refused."""
+    if isinstance(given, str):
+        return _listed(given)
+    overrides = list(map(str, given if isinstance(given, list) else [given]))
+    for override in overrides:
+        value = override.partition("=")[2]
+        if value[:1] in ("'", '"') and (len(value) == 1 or value[-1] != value[0]):
+            raise InputError(
+                f"--config set: {override!r} ends within quotes; where a value has a comma, quote the whole"
+                ' override: set=["KEY=ONE, TWO"]'
+            )
+    return overrides
+
+
 def _listed(text: str) -> list[str]:
     """Overrides of a list in brackets that YAML does not read as one, ``[a=[b, c], d=1]``; or the one."""
-    if not (text.startswith("[") and text.endswith("]")):
+    text = text.strip()
+    if not text.startswith("["):
         return [text]
+    tokens = re.findall(r"""(?<=[=\[{,:])\s*(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')|.""", text, re.DOTALL)
     overrides, depth = [""], 0
-    for letter in text[1:-1]:
-        depth += (letter in "[{") - (letter in "]}")
-        if letter == "," and depth == 0:
+    for token in tokens[1:-1]:
+        depth += (token in "[{") - (token in "]}")
+        if depth < 0:
+            break
+        if token == "," and depth == 0:
             overrides.append("")
         else:
-            overrides[-1] += letter
-    return [override.strip() for override in overrides]
+            overrides[-1] += token
+    if depth or tokens[-1] != "]":
+        raise InputError(
+            f"--config set: the brackets of {text!r} do not match; quote a value that has some:"
+            " set=[KEY='a] b', KEY=VALUE]"
+        )
+    overrides = [override.strip() for override in overrides]
+    if not overrides[-1]:  # after a last comma
+        overrides.pop()
+    return [str(_typed(each)) if each.startswith(("'", '"')) else each for each in overrides]
 
 
-def _retype(given: Any, tree: Any) -> None:
-    """Make numbers again of what Snakemake leaves as text, which is all inside of braces in --config."""
-    for key, value in given.items() if isinstance(given, Mapping) else enumerate(given):
-        if key == "set":
-            continue
-        if isinstance(value, Mapping | list):
-            _retype(value, tree[key])
-        else:
-            tree[key] = _typed(value) if isinstance(value, str) else value
-
-
-def _typed(text: str) -> Any:
+def _typed(given: Any) -> Any:
+    """With numbers again of what Snakemake leaves as text, which is all inside of braces in --config."""
+    if isinstance(given, Mapping):
+        return {key: _typed(value) for key, value in given.items()}
+    if isinstance(given, list):
+        return [_typed(value) for value in given]
+    if not isinstance(given, str):
+        return given
     try:
-        return value_of(text)
+        return value_of(given)
     except ValueError as error:
-        raise InputError(f"--config: {text!r}: {error}") from None
+        raise InputError(f"--config: {given!r}: {error}") from None
 
 
 def written(study: Study, folder: str | Path = "results/study") -> str:

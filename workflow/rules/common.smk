@@ -35,15 +35,26 @@ from tsdg.workflow import (
 # `tsdg` is found beside the Python that runs Snakemake, activated or not.
 os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), os.getenv("PATH", "")]))
 
+
+def elsewhere(modifier):
+    """Whether a module's paths, or those of a module around it, are moved."""
+    return bool(modifier) and bool(
+        modifier.prefix or modifier.modifies_prefixes or elsewhere(modifier.inner_modifier)
+    )
+
+
 try:
+    if elsewhere(workflow.modifier.path_modifier):
+        raise InputError(
+            "The module takes no `prefix` or `replace_prefix`, as its commands write to results/: take it out, and"
+            " for another folder call `snakemake --directory FOLDER`"
+        )
     given = workflow.config_settings
-    asked = given.config
-    if workflow.modifier.is_main_snakefile():  # the study is read as `tsdg --params` reads it, by one reader
+    main = workflow.modifier.is_main_snakefile()
+    if main:  # the study is read as `tsdg --params` reads it, by one reader; of a module, it is its `config`
         config.clear()
-        config.update(merged(given.configfiles or ["params.yaml"], asked))
-    else:  # of a module, it is the `config` that it is given
-        asked = {key: value for key, value in asked.items() if key in config}
-    flow = Workflow(configured(config, asked))
+        config.update(merged(given.configfiles or ["params.yaml"]))
+    flow = Workflow(configured(config, given.config, own=main))
 except InputError as error:
     sys.exit(str(error))
 study = flow.study
