@@ -859,10 +859,31 @@ def test_rows_that_are_taken_away_take_what_names_them_along(figure_params):
     assert (table["labels"], list(study.params["claims"])) == ({"vrex": "V"}, ["kept"])
     assert "tables.tiny.ours: without ours-learned, no row of the table" in study.notes
     assert "claims.lost: left out, since ours-learned is no row of tiny" in study.notes
+    tiny |= {"rows": ["erm", "ours-learned"], "labels": {}}  # no list names vrex, and nobody overrides
+    assert list(Study(figure_params).params["claims"]) == ["lost"]
     alone = Study(figure_params, ["tables.tiny.rows=[erm]"])
     assert "ranking" not in alone.params
     assert "gains" not in alone.figures
     assert Study(yaml.safe_load(alone.dump())).notes == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "lost"),
+    [
+        (
+            "mimic.rows=[statistics-logistic, both-logistic, rsc, dann, cdann, coral, mmd, ours-learned]",
+            ["mimic-rsc", "mimic-alignment"],
+        ),
+        ("mimic.rows=[ours-learned]", ["mimic-rsc", "mimic-alignment", "mimic-auc", "mimic-ece"]),
+        ("optimization.rows=[clusters-4-fixed, clusters-2-fixed, clusters-1-fixed]", ["time"]),
+    ],
+)
+def test_claims_that_need_rows_that_are_taken_away_are_left_out(rows, lost):
+    claims = Study.load(PUBLISHED).params["claims"]
+    study = Study.load(PUBLISHED, [f"tables.{rows}"])
+    assert list(study.params["claims"]) == [name for name in claims if name not in lost]
+    told = [note.split(":")[0] for note in study.notes if note.startswith("claims.")]
+    assert told == [f"claims.{name}" for name in lost]
 
 
 def test_all_problems_are_told_at_once(params):

@@ -113,6 +113,12 @@ class Claim:
         """The rows that it compares."""
         return [row for row in dict.fromkeys(row for pair in self.pairs for row in pair) if row]
 
+    @property
+    def named(self) -> list[str]:
+        """The rows that it names: those, and that whose time is the measure of theirs."""
+        families = [name.partition("/") for name in self.metrics]
+        return [*self.rows, *(of for family, _, of in families if family == "time")]
+
     def targets(self, targets: Sequence[str]) -> list[str]:
         """Where it is compared, of a data set with these targets."""
         return list(targets) if self.at == (TARGETS,) else list(self.at)

@@ -111,7 +111,7 @@ class Study:
         self.params = resolved(params, overrides)
         self.one_selection: Selection | None = None  # of all tables, see `under`
         methods.use_plugins(self.params.get("plugins", []))
-        self.notes = follow(self)
+        self.notes = follow(self, params)
         references.check(self)
 
     @classmethod
