@@ -575,6 +575,10 @@ def test_show_refuses_what_is_no_table(tsdg, project, text):
     ("text", "shown"),
     [
         (
+            "dataset,variant,data,code\nd,erm,0123456789,12345678e9\n",
+            ["dataset variant       data       code", "      d     erm 0123456789 12345678e9"],
+        ),
+        (
             "table,dataset,variant,accuracy,windows\nt,d,NA,41.23456,120000\nt,d,erm,,\n",
             [
                 "table dataset variant  accuracy  windows",

@@ -7,7 +7,7 @@ import pandas as pd
 from tsdg.errors import InputError
 from tsdg.study.metric import METRICS
 
-TEXTS = ("dataset", "variant", "label", "target", "domain", "metric")
+TEXTS = ("dataset", "variant", "label", "target", "source", "domain", "metric", "data", "code")
 TABLE = {"dataset", "variant", "label", "target", "metric", "mean"}  # a finished table's, among others
 # What the first column of each other csv is called.
 FIRST = ("augmentation", "claim", "clusters", "dataset", "method", "rule", "source", "table", "variant")
