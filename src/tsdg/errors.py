@@ -1,7 +1,9 @@
 """Errors that a user can put right, and the nearest valid spelling for their messages."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+
+SHOWN = 15  # names of a list
 
 
 class InputError(Exception):
@@ -24,6 +26,12 @@ def nearest(word: object, known: Iterable[str]) -> str:
     return f", did you mean {spelled[match[0]]!r}?" if match else ""
 
 
+def listed(names: Sequence[object]) -> str:
+    """Names in a row, of many the first ones and how many there are."""
+    first = ", ".join(map(str, names[:SHOWN]))
+    return first if len(names) <= SHOWN else f"{first}, ..., {len(names)} in all"
+
+
 def check_known(name: str, known: Iterable[str], kind: str, where: str = "") -> None:
     """Raise `InputError`, with the nearest of those there are, unless a name is known.
 
@@ -36,5 +44,5 @@ def check_known(name: str, known: Iterable[str], kind: str, where: str = "") -> 
     """
     known = list(known)
     if name not in known:
-        there = f"there are {', '.join(known)}" if known else "there are none"
+        there = f"there are {listed(known)}" if known else "there are none"
         raise InputError(f"{where and f'{where}: '}{name!r} is not a {kind}{nearest(name, known)}; {there}")

@@ -17,6 +17,7 @@ import yaml
 from tiny_study import without, write_tiny
 from tsdg.commands.main import main, parser
 from tsdg.data.bearings.recordings import RECORDINGS
+from tsdg.errors import InputError, check_known
 from tsdg.runs.record import check_run, read
 from tsdg.study.run import parse_run_path
 
@@ -111,7 +112,7 @@ def test_bad_input_is_one_line_and_code_2(tsdg, project, arguments, words):
         ((*TRAIN, "--seed", "-1"), "'-1' is not a whole number from 0"),
         ((*TRAIN, "--device", "tpu"), "invalid choice: 'tpu'"),
         ((*TRAIN, "--iterations", "3"), "unrecognized arguments: --iterations 3"),
-        (("trian",), "invalid choice: 'trian'"),
+        (("trian",), "did you mean 'train'?"),
         (("table", "tiny", "--selection", "worst"), "no selection, did you mean 'worst-source'?"),
         (("train", "--data", "data"), "--variant, --target"),
     ],
@@ -604,6 +605,26 @@ def test_show_prints_other_csv_as_they_are(tsdg, project, text, shown):
 def test_the_version_says_what_trains(tsdg):
     [line] = tsdg("--version")[1]
     assert re.fullmatch(r"tsdg \S+( \(commit \w+(, edited)?\))?, Python 3\.\S+, PyTorch 2\.\S+", line)
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [(("chek",), "`tsdg --help` lists, did you mean 'check'?"), (("prepare", "bearngs"), "mean 'bearings'?")],
+)
+def test_a_command_that_is_none_has_a_nearest_one(capsys, words, meant):
+    with pytest.raises(SystemExit):
+        main(words)
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert error.endswith(meant)
+    assert "export" not in error
+
+
+def test_of_many_names_the_first_are_listed():
+    names = [f"name{i}" for i in range(40)]
+    with pytest.raises(InputError) as error:
+        check_known("nane7", names, "table")
+    assert "did you mean 'name7'?; there are name0, name1," in str(error.value)
+    assert str(error.value).endswith("name14, ..., 40 in all")
 
 
 def test_a_shell_completes_commands_and_files(tsdg, project):

@@ -105,7 +105,7 @@ def test_overrides(params, overrides, protocol, setting):
     [
         ("iterations", "write key=value"),
         ("=3", "write key=value"),
-        ("iteratons=3", "unknown key 'iteratons', did you mean 'iterations'?"),
+        ("iteratons=3", "override 'iteratons=3': unknown key 'iteratons', did you mean 'iterations'?"),
         ("iterations=0", "iterations: 0 is wrong: a number of iterations from 1"),
         ("iterations=many", "'many' is wrong: a number of iterations"),
         ("draws=fixd", "`fixed`"),

@@ -23,7 +23,7 @@ from tsdg.commands import (
 )
 from tsdg.commands.completion import SHELLS, PrintCompletion
 from tsdg.commands.version import Version
-from tsdg.errors import InputError
+from tsdg.errors import InputError, nearest
 
 GROUPS = (
     init,
@@ -103,13 +103,21 @@ def _end(code: int) -> NoReturn:
 
 
 class _Parser(argparse.ArgumentParser):
-    """One that tells why its output could not be written, which argparse hides."""
+    """One that tells which command was meant, and why output could not be written, which argparse hides."""
 
     def _print_message(self, message: str, file: Any = None) -> None:
         if file is sys.stdout:
             file.write(message)
         else:
             super()._print_message(message, file)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
+            meant = nearest(value, action.choices)
+            raise argparse.ArgumentError(
+                action, f"{value!r} is none of those that `{self.prog} --help` lists{meant}"
+            )
+        super()._check_value(action, value)
 
 
 def parser() -> argparse.ArgumentParser:

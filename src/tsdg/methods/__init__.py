@@ -8,7 +8,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from tsdg.errors import InputError, nearest
+from tsdg.errors import InputError, listed, nearest
 from tsdg.methods import declarations, estimators, plugins
 from tsdg.methods.declarations import Declaration
 from tsdg.methods.search import Distribution
@@ -62,7 +62,7 @@ def declaration(name: str) -> type[Declaration]:
     installed = plugins.installed()
     if name not in installed:
         names = [*known, *installed, estimators.METHOD]
-        raise InputError(f"unknown method {name!r}{nearest(name, names)}; there are {', '.join(names)}")
+        raise InputError(f"unknown method {name!r}{nearest(name, names)}; there are {listed(names)}")
     PLUGINS[name] = plugins.load_installed(installed[name])
     return PLUGINS[name]
 

@@ -126,7 +126,14 @@ def _assign(tree: Tree, assignment: str) -> None:
     except ValueError as error:
         raise InputError(f"override {assignment!r}: {error}") from None
     path = key.split(".")
-    if len(path) == 1 and path[0] not in schema()["properties"]:
+    sections = schema()["properties"]
+    if len(path) == 1 and key not in sections:
+        settings = sections["protocols"]["additionalProperties"]["properties"]
+        if key not in settings:
+            meant = nearest(key, [*settings, *sections])
+            raise InputError(
+                f"override {assignment!r}: unknown key {key!r}{meant}; alone stand {', '.join(settings)}"
+            )
         path = ["protocols", str(tree.get("protocol")), path[0]]
     if path[0] == "training" and path[1:2] and path[1] in _chosen(tree):
         raise InputError(
@@ -139,8 +146,8 @@ def _assign(tree: Tree, assignment: str) -> None:
             tree[part] = {}
         if not isinstance(tree.get(part), dict):
             place = ".".join(path[: depth + 1])
-            sections = [k for k, v in tree.items() if isinstance(v, dict)]
-            raise InputError(f"override {assignment!r}: there is no {place}{nearest(part, sections)}")
+            there = [k for k, v in tree.items() if isinstance(v, dict)]
+            raise InputError(f"override {assignment!r}: there is no {place}{nearest(part, there)}")
         tree = tree[part]
     tree[path[-1]] = value
 
