@@ -151,6 +151,18 @@ def test_overrides_have_no_place_in_the_file(params):
         configured(params | {"set": ["iterations=3"]}, {})
 
 
+def test_a_wrong_study_is_said_of_its_files_and_overrides(params, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files = [tmp_path / "row.yaml", "other/more.yaml"]
+    with pytest.raises(
+        InputError, match=r"^The study \(row.yaml and other/more.yaml\) is not valid: top level"
+    ):
+        configured(params | {"sed": 1}, {}, files=files)
+    wrong = r"^The study \(params.yaml and --config\) is not valid: override 'iteratons=5': unknown key"
+    with pytest.raises(InputError, match=wrong):
+        configured(params, {"set": "[iteratons=5]"})
+
+
 def test_the_study_is_written_once_under_a_name_of_its_own(params, tmp_path):
     study = Study(params)
     path = Path(written(study, tmp_path))

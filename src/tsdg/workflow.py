@@ -132,7 +132,12 @@ def _update(tree: Tree, other: Mapping[str, Any]) -> None:
             tree[key] = deepcopy(value)
 
 
-def configured(config: Mapping[str, Any], given: Mapping[str, Any], own: bool = True) -> Study:
+def configured(
+    config: Mapping[str, Any],
+    given: Mapping[str, Any],
+    own: bool = True,
+    files: Iterable[str | Path] = ("params.yaml",),
+) -> Study:
     """The study that Snakemake's configuration asks for.
 
     Parameters
@@ -145,6 +150,8 @@ def configured(config: Mapping[str, Any], given: Mapping[str, Any], own: bool = 
     own : bool
         Whether all that is given is meant for this study. What is not is another workflow's, of which this
         one is a module.
+    files : iterable of path
+        Where the parameters stand, for errors.
 
     Raises
     ------
@@ -160,7 +167,10 @@ def configured(config: Mapping[str, Any], given: Mapping[str, Any], own: bool = 
     try:
         return Study(params, overrides)
     except InputError as error:
-        raise InputError(f"The study (params.yaml and --config) is not valid: {error}") from None
+        here = Path.cwd()
+        paths = [path.relative_to(here) if path.is_relative_to(here) else path for path in map(Path, files)]
+        where = " and ".join([*map(str, paths), *(["--config"] if given or overrides else [])])
+        raise InputError(f"The study ({where}) is not valid: {error}") from None
 
 
 def _overrides(given: Any) -> list[str]:

@@ -28,7 +28,8 @@ def own(tmp_path: Path) -> Workflow:
     workflow = Workflow(tmp_path)
     table = STUDY["tables"]["small"] | {"dataset": "mine"}
     entry = ENTRY | {"raw": f"recordings/{SIMULATED}"}
-    study = STUDY | {"datasets": {"mine": entry}, "tables": {"mine": table}, "figures": {}}
+    away = entry | {"raw": "recordings/away.csv"}
+    study = STUDY | {"datasets": {"mine": entry, "away": away}, "tables": {"mine": table}, "figures": {}}
     del study["ranking"]
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
     simulate(tmp_path / "recordings", people=3, seconds=6)
@@ -36,7 +37,9 @@ def own(tmp_path: Path) -> Workflow:
 
 
 def test_from_a_file_to_its_table(own: Workflow) -> None:
-    own.run("results/tables/mine.tex", "results/figures/mine.pdf", "results/tables/datasets.tex")
+    assert "Without away" not in own.run("results/data/mine/card.json")
+    text = own.run("results/tables/mine.tex", "results/figures/mine.pdf", "results/tables/datasets.tex")
+    assert "Without away: its raw files are not in recordings" in text
     for name in ("tables/mine.tex", "figures/mine.pdf", "tables/datasets_samplesize.csv"):
         assert (own.folder / "results" / name).stat().st_size > 100
     assert own.plan("results/tables/mine.tex") == {}

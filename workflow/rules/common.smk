@@ -53,8 +53,11 @@ try:
     main = workflow.modifier.is_main_snakefile()
     if main:  # the study is read as `tsdg --params` reads it, by one reader; of a module, it is its `config`
         config.clear()
-        config.update(merged(given.configfiles or ["params.yaml"]))
-    flow = Workflow(configured(config, given.config, own=main))
+        files = given.configfiles or ["params.yaml"]
+        config.update(merged(files))
+    else:
+        files = ["`config` of the module"]
+    flow = Workflow(configured(config, given.config, own=main, files=files))
 except InputError as error:
     sys.exit(str(error))
 study = flow.study
@@ -63,6 +66,7 @@ if workflow.is_main_process:
         print(f"note: {note}", file=sys.stderr)
 STUDY = written(study)
 SHOWN = 6  # files of a job that are printed
+GATHERING = "all", "data", "datasets", "figure", "ranking", "claims", "summary", "document"  # of data at hand
 failed = set()  # names of rules
 
 
@@ -189,6 +193,11 @@ def all_results(wildcards):
         return flow.made() if reporting else flow.results()
     except InputError as error:
         raise WorkflowError(str(error))
+
+
+def left_out():
+    """What this call goes without."""
+    return flow.without if any(job.rule.name in GATHERING for job in workflow.dag.jobs) else []
 
 
 def protect_records():
