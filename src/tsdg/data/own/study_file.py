@@ -9,7 +9,7 @@ import yaml
 
 _HEAD = """\
 # A study of {raw}, written by `tsdg check`. Which training method still works on a domain nobody has seen?
-#   tsdg check {name} --params {file}                # what is in the data set
+#   tsdg check {name} --params {file}                     # what is in the data set
 # To see it work, and then, without protocol=quick, the real study:
 #   tsdg plan --params {file} --set protocol=quick   # runs and hours
 #   snakemake --configfile {file} --cores 2 results/tables/{name}.tex --config protocol=quick
