@@ -201,4 +201,4 @@ def _write(path: Path, variables: dict[str, np.ndarray], seed: int) -> None:
     buffer.seek(0)
     buffer.write(header.ljust(116)[:116])  # where SciPy wrote the date
     with atomic(path) as temporary:
-        temporary.write_bytes(buffer.getbuffer())
+        temporary.write_bytes(buffer.getvalue())
