@@ -149,7 +149,7 @@ def test_a_field_whose_values_a_shell_would_read_is_held_out(finished: Workflow,
         f"site={values['A']}": ["B", "C"], f"site={values['B']}": ["A"],
     }  # fmt: skip
     by_domain = pd.read_csv(tmp_path / "results/tables/sites_by_domain.csv")
-    assert list(by_domain["domain"]) == ["A", "B", "C", "Average"]
+    assert list(by_domain["domain"]) == ["A", "B", "C", "Average", "Worst"]
     assert copy.plan("--config", "runs_per_job=6", "--", path) == {}
     assert tsdg(tmp_path, "status").splitlines()[-1].split()[:4] == ["in", "all", "2", "2"]
     assert "every record" in tsdg(tmp_path, "prune")
