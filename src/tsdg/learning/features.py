@@ -75,11 +75,7 @@ class Spectrum:
         bands = self.bands or min(128, segment // 2)
         if bands < 2:
             raise InputError(f"spectrum: a window of {length} time steps has one band; give longer windows")
-        if bands > segment // 2:
-            raise InputError(
-                f"spectrum: {bands} bands, but a segment of {segment} time steps tells {segment // 2} "
-                "frequencies apart; give fewer bands or longer segments"
-            )
+        _check_bands("spectrum", bands, segment)
         return segment, 1 + np.linspace(0, segment // 2, bands + 1).round().astype(int)
 
 
@@ -158,10 +154,8 @@ class Modulation:
     def __call__(self, x: np.ndarray, rate: float | None) -> np.ndarray:
         segment, edges, count = self.resolved(x.shape[-1], rate)
         parts = np.empty((*x.shape[:2], len(edges) - 1, count - 1))
-        for features, window in zip(
-            parts, x, strict=True
-        ):  # one at a time: segments take many times its memory
-            features[...] = self._of(window, segment, edges, count)
+        for k, window in enumerate(x):  # one at a time: its segments take many times its memory
+            parts[k] = self._of(window, segment, edges, count)
         return parts.reshape(len(x), x.shape[1], (len(edges) - 1) * (count - 1))
 
     def _of(self, x: np.ndarray, segment: int, edges: np.ndarray, count: int) -> np.ndarray:
@@ -178,15 +172,9 @@ class Modulation:
 
     def resolved(self, length: int, rate: float | None) -> tuple[int, np.ndarray, int]:
         """Time steps of a segment, its first frequency in each band and beyond, and how many changes."""
-        segment = self.segment or max(8, length // 32)
-        if segment > length:
-            raise InputError(f"modulation: a segment has {segment} time steps, a window {length}")
+        segment = _segment(self.segment or max(8, length // 32), length)
         bands = self.bands or min(8, segment // 2)
-        if bands > segment // 2:
-            raise InputError(
-                f"modulation: {bands} bands, but a segment of {segment} time steps tells {segment // 2} "
-                "frequencies apart; give fewer bands or longer segments"
-            )
+        _check_bands("modulation", bands, segment)
         highest = _share_of_rate("modulation", "highest", self.highest, rate) or 1 / 32
         steps = (length - segment) // (segment // 8) + 1
         count = int(highest * steps * (segment // 8))
@@ -335,6 +323,14 @@ def _segment(given: int | None, length: int, parts: int = 4) -> int:
     if segment > length:
         raise InputError(f"a segment has {segment} time steps, a window {length}; give shorter segments")
     return segment
+
+
+def _check_bands(feature: str, bands: int, segment: int) -> None:
+    if bands > segment // 2:
+        raise InputError(
+            f"{feature}: {bands} bands, but a segment of {segment} time steps tells {segment // 2} "
+            "frequencies apart; give fewer bands or longer segments"
+        )
 
 
 def _welch(x: np.ndarray, segment: int) -> np.ndarray:
