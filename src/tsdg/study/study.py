@@ -531,9 +531,10 @@ class Study:
         """
         rows = [self.table(name)["rows"] for name in tables]
         common = [row for row in rows[0] if all(row in others for others in rows)]
-        return list({self.reading(row): row for row in reversed(self._of_ranked_level(common))}.values())[
-            ::-1
-        ]
+        first: dict[Reading, str] = {}
+        for row in self._of_ranked_level(common):
+            first.setdefault(self.reading(row), row)
+        return list(first.values())
 
     def _of_ranked_level(self, rows: Iterable[str]) -> list[str]:
         given = self.params["ranking"].get("given", NONE)
