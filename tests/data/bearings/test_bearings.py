@@ -287,6 +287,9 @@ def test_a_bad_recordings_table_is_refused_row_by_row(raw, tmp_path):
         prepare(raw, tmp_path / "out", recordings=own_table(tmp_path, drop))
     with pytest.raises(InputError, match=r"gone\.csv: the recordings table is missing"):
         read_table(tmp_path / "gone.csv")
+    (tmp_path / "empty.csv").write_text(RECORDINGS.read_text().partition("\n")[0])
+    with pytest.raises(InputError, match=r"empty\.csv: the recordings table has no rows"):
+        read_table(tmp_path / "empty.csv")
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
+from tsdg.data import listing
 from tsdg.data.bearings.options import RECORDINGS
 from tsdg.errors import InputError
 
@@ -22,6 +22,7 @@ BEARINGS = dict(
 SAMPLING_RATE = 12_000
 NORMAL_SAMPLING_RATE = 48_000
 
+_WHAT = "recordings table"
 _COLUMNS = ("number", "location", "load", "fault", "size", "clock", "sampling_rate", "rpm")
 
 
@@ -58,17 +59,7 @@ def read_table(path: str | Path | None = None) -> pd.DataFrame:
         If the table is missing, unreadable, or a row makes no sense; all bad rows are named.
     """
     path = Path(path or RECORDINGS)
-    try:
-        table = pd.read_csv(path)
-    except FileNotFoundError:
-        raise InputError(f"{path}: the recordings table is missing; correct its path") from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: unreadable as a recordings table ({error}); make it a csv file") from None
-    missing = [name for name in _COLUMNS if name not in table]
-    if missing:
-        raise InputError(f"{path}: column {', '.join(missing)} missing; it needs {', '.join(_COLUMNS)}")
-    for name in ("number", "load", "size", "clock", "sampling_rate", "rpm"):
-        table[name] = pd.to_numeric(table[name], errors="coerce")
+    table = listing.read(path, _WHAT, _COLUMNS, ("number", "load", "size", "clock", "sampling_rate", "rpm"))
     for name in ("location", "fault"):
         table[name] = table[name].fillna("").astype(str).str.strip()
     normal = table.fault == "normal"
@@ -88,9 +79,7 @@ def read_table(path: str | Path | None = None) -> pd.DataFrame:
         "rpm is not a speed": ~(table.rpm > 0),
         "clock is empty, though fault is OF": (table.fault == "OF") & table.clock.isna(),
     }
-    lines = [f"line {row + 2}: {text}" for text, bad in faults.items() for row in np.flatnonzero(bad)]
-    if lines:
-        raise InputError(f"{path}: correct the recordings table\n  " + "\n  ".join(lines))
+    listing.check(path, _WHAT, table, faults)
     return table.astype({"number": int, "load": int, "sampling_rate": int}).set_index("number")
 
 
