@@ -64,7 +64,7 @@ def question(row: pd.Series) -> int:
 
 def draw(table: pd.DataFrame) -> plt.Figure:
     """Each target's mean over seeds as a small mark, their mean as a large one."""
-    figure, axes = plt.subplots(figsize=(7.2, 3.2), layout="constrained")
+    figure, axes = plt.subplots(figsize=(7.2, 3.4), layout="constrained")
     table = table[table["dataset"].isin(["bearings", "bearings-size", "hapt"])]
     table = table.assign(question=table.apply(question, axis=1))
     by_target = table.groupby(["variant", "question", "target"])["accuracy"].mean() * 100
@@ -74,15 +74,16 @@ def draw(table: pd.DataFrame) -> plt.Figure:
                 continue
             values, x = by_target[variant, at], at + (place - 2.5) * 0.15
             axes.plot(np.full(len(values), x), values, marker, color=colour, alpha=0.45, markersize=4)
-            axes.plot(x, values.mean(), marker, color=colour, markersize=10, label=label)
+            axes.plot(x, values.mean(), marker, color=colour, markersize=9, label=label)
     for at, chance in enumerate(CHANCE):
         axes.hlines(chance, at - 0.45, at + 0.45, color="0.6", linewidth=1, linestyle=":")
     axes.set(ylim=(0, 103), ylabel="Accuracy on what is held out (%)", xlim=(-0.5, len(QUESTIONS) - 0.5))
     axes.set_xticks(range(len(QUESTIONS)), QUESTIONS)
+    axes.grid(axis="y", color="0.92")
     axes.set_xlabel("Held out (dotted: chance)")
     handles, labels = axes.get_legend_handles_labels()
     once = dict(zip(labels, handles, strict=True))
-    axes.legend(once.values(), once.keys(), fontsize=7, loc="lower left", framealpha=0.9)
+    figure.legend(once.values(), once.keys(), fontsize=7, loc="outside upper center", ncols=3, frameon=False)
     return figure
 
 
