@@ -8,6 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from tsdg.results.figures.forest import interval
 from tsdg.runs.training import train
@@ -16,8 +19,9 @@ from tsdg.study.run import Run
 from tsdg.study.study import Study
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "docs/experiments"))
-claims, compare, seed_parts, seeds, target_statistics = (
-    import_module(name) for name in ("claims", "compare", "seed_parts", "seeds", "target_statistics")
+claims, compare, divergence, seed_parts, seeds, target_statistics = (
+    import_module(name)
+    for name in ("claims", "compare", "divergence", "seed_parts", "seeds", "target_statistics")
 )
 
 
@@ -99,3 +103,63 @@ def test_a_claim_on_averages_takes_seeds_that_have_every_target():
     assert set(found["dataset"]) == {"d"}
     by_place = found[found["metric"] == "accuracy"].set_index(["target", "seed"])["value"]
     assert by_place.round(9).to_dict() == {("A", 0): 50, ("B", 0): 70, ("A", 1): 90, ("Average", 0): 60}
+
+
+def test_divergence_is_that_of_a_machine_on_the_other_half():
+    first, other = np.random.default_rng(0).normal(size=(2, 2, 400, 3))
+    first[0] *= [1e3, 1, 1]  # of the half that is learned from alone, as a test by itself would not be
+    machine = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    for shift in (0.0, 1.0):
+        second = other + np.array([0, shift, 0])
+        machine.fit(np.concatenate([first[0], second[0]]), [0] * 400 + [1] * 400)
+        accuracy = machine.score(np.concatenate([first[1], second[1]]), [0] * 400 + [1] * 400)
+        expected = 2 * (1 - 2 * (1 - accuracy))
+        assert divergence.divergence(first, second, divergence.linear) == pytest.approx(expected)
+    assert divergence.divergence(first, other + np.array([0, 99, 0]), divergence.svm) == 2
+
+
+def windows_of(*starts_by_label):
+    """Windows of 10 steps; a class has a recording of its own."""
+    parts = [
+        pd.DataFrame({"start": starts, "label": k, "recording": str(k)})
+        for k, starts in enumerate(starts_by_label)
+    ]
+    return pd.concat(parts, ignore_index=True).assign(length=10)
+
+
+def test_halves_share_no_time_step_of_a_recording():
+    windows = windows_of([30, 0, 5, 35, 10, 15, 20, 25], [0, 3, 40])
+    (first, second), (third, fourth) = divergence.halves(windows)
+    starts = windows["start"].to_numpy()
+    assert sorted(starts[first]) == [0, 5, 10]  # 15 overlaps the second half
+    assert sorted(starts[second]) == [20, 25, 30, 35]
+    assert (starts[third].tolist(), starts[fourth].tolist()) == ([], [3, 40])
+
+
+def test_shares_of_classes_do_not_tell_domains_apart():
+    rng = np.random.default_rng(0)
+    windows = {
+        "A": windows_of(range(0, 9000, 10), range(0, 900, 10)),
+        "B": windows_of(range(0, 900, 10), range(0, 9000, 10)),
+    }
+    z = {
+        name: rng.normal(size=(len(part), 2)) + 9 * part[["label"]].to_numpy()
+        for name, part in windows.items()
+    }
+    (row,) = divergence.measured(z, windows, {"A": "fan end", "B": "fan end"}, ()).itertuples()
+    assert (row.pairs, row.windows) == (divergence.WITHIN, 45)
+    assert abs(row.linear) < 0.4
+    # And a shift of each class in a direction of its own is seen by class.
+    z["B"] = z["B"] + np.array([[0, 9], [0, -9]])[windows["B"]["label"]]
+    (row,) = divergence.measured(z, windows, {"A": "fan end", "B": "drive end"}, ["B"]).itertuples()
+    assert (row.pairs, row.linear_by_class) == (divergence.TARGET, 2)
+
+
+def test_a_rank_correlation_within_rows_leaves_out_what_rows_differ_by():
+    x = np.array([[1.0, 2, 3], [11, 12, 13], [21, 22, 23]])
+    y = np.array([[29.0, 28, 27], [19, 18, 17], [9, 8, 7]])
+    found, p = divergence.rank_correlation(x, -y)
+    assert found == pytest.approx(1)
+    assert p == pytest.approx(2 / 6**3, abs=0.005)
+    assert divergence.rank_correlation(x, -y, together=True)[1] == pytest.approx(2 / 6, abs=0.02)
+    assert divergence.rank_correlation(x, y)[0] == pytest.approx(-1)
