@@ -12,7 +12,7 @@ from synthetic_records import make_record, save
 from tsdg.errors import InputError
 from tsdg.learning.metrics import evaluate_all, evaluate_target
 from tsdg.runs.compact import expanded
-from tsdg.runs.record import read
+from tsdg.runs.record import read, read_end
 from tsdg.runs.writing import plain, write
 from tsdg.study.run import Run, parse_run_path, run_path
 
@@ -221,6 +221,27 @@ def test_a_damaged_compact_file_is_told(tmp_path, change):
     path.write_text(changed(change)(path.read_text()))
     with pytest.raises(InputError, match=r"scores are not as format 2 has them. Delete it and run the same"):
         read(path)
+
+
+def test_without_its_course_a_record_has_its_last_checkpoint_and_no_less_is_refused(tmp_path):
+    path = tmp_path / run_path(save(tmp_path, RUN, ((50, 0.4, 0.4), (100, 0.5, 0.5))))
+    whole, text = read(path), path.read_text()
+    short = msgspec.structs.replace(whole, checkpoints=whole.checkpoints[-1:], losses={"iteration": []})
+    assert len(whole.checkpoints) == 2
+    assert read_end(path, RUN) == short
+    path.write_text(json.dumps(json.loads(text), indent=1))
+    assert read_end(path) == whole
+    for damage, message in (
+        (text[:-9], "truncated"),
+        (text.replace('"iteration":50,', '"iteration":50 50,'), "truncated"),
+        (text.replace('"losses":', '"loss":'), "lacks losses"),
+        (text.replace('"checkpoints":', '"checkpoints":[],"checkpoints":'), "'checkpoints' twice"),
+        (text.replace('"iteration":100,', '"iteration":99,'), "training ended at 100"),
+    ):
+        assert damage != text
+        path.write_text(damage)
+        with pytest.raises(InputError, match=message):
+            read_end(path)
 
 
 def test_the_worst_class_and_domain_are_those_of_the_record(tmp_path):

@@ -70,11 +70,12 @@ def _seconds(text: str) -> int:
 def _plan(options: argparse.Namespace) -> None:
     from tsdg.runs import plan
     from tsdg.runs.current import CurrentRecords
+    from tsdg.runs.record import read_end
 
     study = load_study(options)
     check_runs(options)
     tables = plan.chosen_tables(study, options.tables)
-    found = CurrentRecords(study, options.runs, options.data)
+    found = CurrentRecords(study, options.runs, options.data, read_end)
     probed = None
     if options.probe:
         device = options.device or study.params["device"]
@@ -90,6 +91,7 @@ def _status(options: argparse.Namespace) -> int:
     from tsdg.runs import status
     from tsdg.runs.current import CurrentRecords
     from tsdg.runs.plan import chosen_tables
+    from tsdg.runs.record import read_end
 
     study = load_study(options)
     check_runs(options)
@@ -99,7 +101,7 @@ def _status(options: argparse.Namespace) -> int:
     again += [] if options.runs == RUNS else ["--out", str(options.runs)]
 
     def look() -> int:
-        found = CurrentRecords(study, options.runs, options.data)
+        found = CurrentRecords(study, options.runs, options.data, read_end)
         seen = status.status(study, tables, found, options.logs, again)
         print(status.text(seen, tables), flush=True)
         return 1 if seen.failures else 0

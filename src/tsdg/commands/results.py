@@ -206,6 +206,7 @@ def _select(options: argparse.Namespace) -> None:
     from tsdg.results.selected import write_csv
     from tsdg.results.selection import select
     from tsdg.runs.current import CurrentRecords
+    from tsdg.runs.record import read, read_end
     from tsdg.study import folds, settings
     from tsdg.study.run import run_path
     from tsdg.study.selection import LEFT_OUT
@@ -232,6 +233,7 @@ def _select(options: argparse.Namespace) -> None:
         one_for_all=not study.anew,
         settings=settings.of_table(study, options.table),
         untaught=untaught.of_table(study, options.table, options.data),
+        reader=read_end if study.checkpoint == "last" else read,
     )
     same = _of_study(options)
     if options.selection and options.selection.policy == LEFT_OUT:

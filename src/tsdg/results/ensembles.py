@@ -12,7 +12,6 @@ import msgspec
 import numpy as np
 
 from tsdg.errors import InputError
-from tsdg.learning.calibration import tempered
 from tsdg.learning.metrics import evaluate_target, expected_calibration_error
 from tsdg.results.kept import Classified, read_kept
 from tsdg.runs.record import Checkpoint, Record, TargetScores
@@ -86,4 +85,6 @@ def _of_target(member: Member) -> dict[str, Classified]:
 
 
 def _calibrated(member: Member, probabilities: np.ndarray) -> np.ndarray:
+    from tsdg.learning.calibration import tempered  # and an optimizer, which takes its time to load
+
     return tempered(probabilities, member.checkpoint.temperature or 1.0)

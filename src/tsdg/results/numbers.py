@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import pandas as pd
-from scipy import stats
+from scipy.special import stdtrit
 
 from tsdg.errors import InputError
 from tsdg.results.best import places
@@ -35,7 +35,7 @@ class Summary(NamedTuple):
 
 def margin(std: float, n: int, confidence: float = CONFIDENCE) -> float:
     """Half of Student's interval of the mean of `n` values; NaN for fewer than two."""
-    return stats.t.ppf((1 + confidence) / 2, n - 1) * std / math.sqrt(n) if n > 1 else math.nan
+    return float(stdtrit(n - 1, (1 + confidence) / 2)) * std / math.sqrt(n) if n > 1 else math.nan
 
 
 def over_seeds(values: BySeed) -> Summary:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tsdg.data.describe import untaught
-from tsdg.results.about.datasets import read_cards
+from tsdg.data.windows import CARD, card_of
 from tsdg.study.study import Study
 
 
@@ -18,9 +18,9 @@ def of_table(study: Study, table: str, data: Path) -> dict[tuple[str, str], str]
     found = {}
     for panel in study.panels(table):
         folder = data / study.prepared(panel.dataset)
-        if not (folder / "card.json").exists():
+        if not (folder / CARD).exists():
             continue
-        [card] = read_cards([folder]).values()
+        card = card_of(folder, ["classes", "counts"])
         domains = study.dataset(panel.dataset)["domains"]
         for target in panel.targets:
             held_out = study.target(panel.dataset, target).domains

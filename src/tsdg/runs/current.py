@@ -1,5 +1,6 @@
 """The records that are of the study as it stands: of the same settings, data and code."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from tsdg.errors import InputError
@@ -20,6 +21,8 @@ class CurrentRecords:
     runs, data : Path
         Folders of the records, and of the prepared data sets. Records of a data set that is not prepared are
         compared by settings and code alone.
+    reader : callable
+        `tsdg.runs.record.read`, or `read_end` for who asks for nothing of the course.
 
     Raises
     ------
@@ -27,8 +30,14 @@ class CurrentRecords:
         The card of a prepared data set is damaged.
     """
 
-    def __init__(self, study: Study, runs: Path = Path(RECORDS), data: Path = Path("results/data")):
-        self.runs, self.data = runs, data
+    def __init__(
+        self,
+        study: Study,
+        runs: Path = Path(RECORDS),
+        data: Path = Path("results/data"),
+        reader: Callable[[Path, Run], Record] = read,
+    ):
+        self.runs, self.data, self.read = runs, data, reader
         self.recipes = Recipes(study, prepared_fingerprints(study, data))
 
     def find(self, run: Run) -> Record | None:
@@ -44,11 +53,11 @@ class CurrentRecords:
     def look(self, run: Run) -> tuple[Record | None, Record | None]:
         """What `find` gives, and the record in the run's place, current or not."""
         place, kept = self.runs / run_path(run), self.runs / STAGING / run_path(run)
-        placed = read(place, run) if place.exists() else None
+        placed = self.read(place, run) if place.exists() else None
         if placed and self.current(run, placed):
             return placed, placed
         try:
-            record = read(kept, run)
+            record = self.read(kept, run)
         except InputError:
             return None, placed
         return (record if self.current(run, record) else None), placed
@@ -60,4 +69,4 @@ class CurrentRecords:
     def outdated(self, run: Run) -> str | None:
         """In what the record in the run's place differs from one of today, if it is there and does."""
         place = self.runs / run_path(run)
-        return self.recipes.of(run).difference(read(place, run).recipe) if place.exists() else None
+        return self.recipes.of(run).difference(self.read(place, run).recipe) if place.exists() else None

@@ -4,12 +4,14 @@ All that selection, tables and figures rest on. `tsdg.runs.writing` writes them.
 """
 
 import json
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Raw, Struct
 from msgspec.structs import asdict, replace
 
 from tsdg.errors import InputError
@@ -308,8 +310,11 @@ class Record(Struct, frozen=True):
         return None
 
 
-def read(path: str | Path, run: Run | None = None) -> Record:
+def read(path: str | Path, run: Run | None = None, *, course: bool = True) -> Record:
     """A record, of the given run if there is one.
+
+    Without its `course`, which is most of the file and is then not looked at, it has of its checkpoints the
+    last alone, and no losses.
 
     Raises
     ------
@@ -318,7 +323,8 @@ def read(path: str | Path, run: Run | None = None) -> Record:
         contradicts itself; the message names it and the remedy.
     """
     try:
-        record = typed(expanded(parsed(Path(path).read_bytes())))
+        text = Path(path).read_bytes()
+        record = typed(expanded(parsed(text if course else _end(text))))
     except OSError as error:
         problem = f"it cannot be read ({error.strerror})"
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
@@ -332,6 +338,20 @@ def read(path: str | Path, run: Run | None = None) -> Record:
             check_run(path, record, run)
         return record
     raise InputError(f"{path}: unusable run record, {problem}. Delete it and run the same command again.")
+
+
+read_end = partial(read, course=False)
+
+
+def _end(text: bytes) -> bytes:
+    """The text of a record without its course; one that is not as it was written stays as it is."""
+    with suppress(msgspec.MsgspecError, KeyError):
+        parts = msgspec.json.decode(text, type=dict[str, Raw])
+        if msgspec.json.encode(parts) == text.rstrip() and "losses" in parts:
+            checkpoints = msgspec.json.decode(parts["checkpoints"], type=list[Raw])
+            shorter = {"checkpoints": checkpoints[-1:], "losses": {"iteration": []}}
+            return msgspec.json.encode(parts | shorter)
+    return text
 
 
 def check_run(path: str | Path, record: Record, run: Run) -> None:

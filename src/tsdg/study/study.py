@@ -359,10 +359,11 @@ class Study:
     def under(self, selection: Selection) -> Study:
         """The study with all tables selected by one policy."""
         other = copy(self)
+        vars(other).pop("wanted", None)  # which hangs on the policy
         other.one_selection = selection
         return other
 
-    @property
+    @cached_property
     def wanted(self) -> dict[str, list[Run]]:
         """Runs that the study needs: those of each table, and those of the toy study under its name."""
         names = [*self.tables, *([toy.NAME] if "toy" in self.params else [])]
