@@ -39,7 +39,7 @@ $(INSTALLED): requirements.lock pyproject.toml
 quickstart: $(INSTALLED)
 	@mkdir -p quickstart
 	@echo "== Simulated bearings, reduced protocol: one domain held out, then one sensor (minutes, once)"
-	@$(QUICK) --quiet reason host -- $(QUICK_MADE)
+	@$(QUICK) --quiet rules -- $(QUICK_MADE)
 	@if [ ! quickstart/report.html -nt quickstart/results/tables/new_sensor.tex ]; then \
 		echo "== The report"; $(QUICK) --report report.html -- $(QUICK_MADE); fi
 	@for table in known_sensor new_sensor; do echo; tsdg show quickstart/results/tables/$$table.csv; done

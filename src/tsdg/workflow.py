@@ -487,16 +487,16 @@ class Workflow:
         """Memory limit of a job in MB, more after a failure."""
         return 2000 * attempt
 
-    def training_hours(self, jobs: Iterable[Sequence[str]]) -> float:
-        """Hours of one core that training jobs are expected to take, of each the records that it makes."""
-        seconds, iterations = 0.0, dict[tuple[str, str], int]()
+    def training_seconds(self, jobs: Iterable[Sequence[str]]) -> list[float]:
+        """Seconds of one core that training jobs are expected to take, of each the records that it makes."""
+        seconds, iterations = [], dict[tuple[str, str], int]()
         for records in jobs:
             run = parse_run_path(records[0])
             kind = run.dataset, run.variant
             if kind not in iterations:
                 iterations[kind] = self.study.config(*kind)["iterations"]
-            seconds += START + len(records) * iterations[kind] * self._expected(run)
-        return seconds / 3600
+            seconds.append(START + len(records) * iterations[kind] * self._expected(run))
+        return seconds
 
     @cached_property
     def _expected(self) -> Expected:

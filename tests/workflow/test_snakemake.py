@@ -1,10 +1,12 @@
 """The workflow, run by Snakemake on a tiny study."""
 
+import base64
 import json
 import os
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import yaml
@@ -31,6 +33,38 @@ def test_a_run_makes_everything_and_a_second_nothing(finished: Workflow) -> None
     (results / "data/bearings/card.json").touch()
     other = "datasets={other: {prepare: {window: 2048}}}"
     assert finished.plan("--config", "runs_per_job=1", other) == {}
+
+
+def test_the_report_has_tables_as_tables_and_counts_from_1(finished: Workflow, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    assert "metadata" not in finished.run("--report", str(path))
+    report = path.read_text()
+    results = _variable(report, "results")
+    assert sorted(_variable(report, "categories")) == ["1 Results", "2 Figures", "3 What went in"]
+    table, figure = results["results/tables/small.html"], results["results/figures/small.png"]
+    assert table["labels"] == {"no": "1", "table": "small"}
+    figures = [entry["labels"]["no"] for entry in results.values() if "figure" in entry["labels"]]
+    assert sorted(figures) == ["1", "2", "3"]
+    html = base64.b64decode(table["data_uri"].partition(";base64,")[2]).decode()
+    assert re.search(r"<td[^>]*>V-REx</td><td[^>]*>(<b>)?\d+\.\d", html)
+    image = (finished.folder / "results/figures/small.png").read_bytes()
+    assert base64.b64decode(figure["data_uri"].partition(";base64,")[2]) == image
+    first = _variable(report, "workflow_desc")
+    assert html[html.index("<table") : html.index("</table>")] in first
+    assert "results['results/figures/small.png']" in first
+    # By other settings than those it was made with, one message says by which.
+    asked = ["--report", str(path), "--config", "set=[draws=4]"]
+    told = finished.run(*asked)
+    assert "metadata" not in told
+    made = re.findall(r"small\.csv: 6 of its 15 records are not there \(--configfile (\S+)\)\n", told)
+    assert len(made) == 1
+    assert "not there" not in finished.run("--report", str(path), "--configfile", made[0])
+
+
+def _variable(report: str, name: str) -> Any:
+    """A variable of a report's scripts."""
+    script = report.split(f'<script id="{name.replace("_", "-")}">', 1)[1]
+    return json.JSONDecoder().raw_decode(script.split(f"var {name} = ", 1)[1])[0]
 
 
 def test_an_edit_runs_again_what_it_touches(finished: Workflow) -> None:
@@ -67,7 +101,10 @@ def test_a_typo_is_one_message(finished: Workflow) -> None:
 def test_alone_as_in_a_pack(finished: Workflow, tmp_path: Path) -> None:
     alone = finished.copy(tmp_path)
     path = "results/runs/bearings/vrex/B/seed0/hp1.json"
-    alone.run("--config", "runs_per_job=1", "--", path)
+    told = alone.run("--quiet", "rules", "--config", "runs_per_job=1", "--", path)
+    assert re.search(r"\n[\d:]{8} 1 of 1 done: train/bearings/vrex/B/seed0/hp1 \([\d.]+ \w+\)\n", told)
+    assert not re.search(r"\r|all\.pdf|tsdg train|Select jobs|jobid", told)
+    assert "tsdg train" in max((tmp_path / ".snakemake/log").iterdir()).read_text()
     assert [str(record) for record in alone.records()] == [path]
     packed, single = (json.loads((w.folder / path).read_text()) for w in (finished, alone))
     for record in (packed, single):
@@ -102,7 +139,10 @@ def test_raw_files_count_by_what_they_hold(finished: Workflow, tmp_path: Path) -
     # One that cannot be prepared: once it can, the table, which is there, is not taken for made of it.
     whole = raw[0].read_bytes()
     raw[0].write_bytes(b"broken")
-    copy.run(fails=True)
+    told = copy.run("--quiet", "rules", fails=True)
+    assert "Error in rule prepare:" in told
+    assert "damaged or not a MATLAB file" in told  # of the job's log
+    assert "the same command again" in told
     raw[0].write_bytes(whole)
     assert copy.plan("--", "results/tables/small.tex")["prepare"] == 1
 

@@ -15,6 +15,7 @@ from tsdg.errors import InputError
 from tsdg.runs.current import CurrentRecords
 from tsdg.runs.failure import lasting, unknown_partitions
 from tsdg.runs.kept import protect, release
+from tsdg.runs.pace import duration
 from tsdg.study.run import LOGS, RECORDS, parse_run_path
 from tsdg.workflow import (
     FIGURES,
@@ -68,6 +69,7 @@ STUDY = written(study)
 SHOWN = 6  # files of a job that are printed
 GATHERING = "all", "data", "datasets", "figure", "ranking", "claims", "summary", "document"  # of data at hand
 failed = set()  # names of rules
+noted = set()  # lines on what a report lacks
 
 
 def either(names):
@@ -219,6 +221,12 @@ def shown(record):
         record.reason = ", ".join(first_of(reason.split(", ")))
     if getattr(record, "event", None) == LogEvent.RUN_INFO:
         record.msg += how_long()
+    unknown = re.match(r"Missing metadata for file (\S+)\. ", str(record.msg))
+    if unknown and not Path(unknown[1]).exists():
+        notes = [] if noted else made_otherwise()
+        noted.update(notes)
+        record.msg = "\n".join(notes) or record.msg
+        return bool(notes) or not noted
     unmade = re.search(r"No rule to produce (\S+)", str(record.msg))
     if unmade:
         meant = flow.nearest_target(unmade[1], [rule.name for rule in workflow.rules])
@@ -226,14 +234,39 @@ def shown(record):
     return True
 
 
+def made_otherwise():
+    """What of a report was made of other records than those of this call's settings, and by which settings."""
+    made = []
+    for job in workflow.dag.jobs:
+        records = [path for path in job.input if path.startswith(f"{RECORDS}/")]
+        if absent := sum(not Path(path).exists() for path in records):
+            shell = workflow.persistence.metadata(job.output[0]).get("shellcmd") or ""
+            file = re.search(r"--params (\S+)", shell)
+            settings = f" (--configfile {file[1]})" if file and file[1] != STUDY else ""
+            made.append(
+                f"    {job.output[0]}: {absent} of its {len(records)} records are not there{settings}"
+            )
+    if made:
+        made[:0] = [
+            "The report shows all that was made, but not all trainings, as this call's settings name others:",
+            "give the --config that they had, or the --configfile that is named.",
+        ]
+    return made
+
+
+def training_seconds():
+    """What each training job of this call is expected to take on one core, by number of the job."""
+    made = {workflow.dag.jobid(job): list(map(str, job.output)) for job in workflow.dag.needrun_jobs()}
+    trainings = {job: paths for job, paths in made.items() if paths and paths[0].startswith(f"{RECORDS}/")}
+    return dict(zip(trainings, flow.training_seconds(trainings.values())))
+
+
 def how_long():
-    """The hours of the trainings of this call."""
-    made = [list(map(str, job.output)) for job in workflow.dag.needrun_jobs()]
-    trainings = [paths for paths in made if paths and paths[0].startswith(f"{RECORDS}/")]
-    if not trainings:
+    """The time that the trainings of this call take."""
+    seconds = training_seconds().values()
+    if not seconds:
         return ""
-    hours = flow.training_hours(trainings)
-    return f"\nTraining takes some {hours:.1f} hours of one core (`tsdg plan` says of what).\n"
+    return f"\nTraining takes some {duration(sum(seconds))} of one core (`tsdg plan` says of what).\n"
 
 
 def first_of(names):

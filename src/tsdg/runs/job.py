@@ -27,6 +27,7 @@ from tsdg.runs.domains import check_domains
 from tsdg.runs.kept import remove_empty
 from tsdg.runs.losses import LOG_EVERY
 from tsdg.runs.machine import keep_freed_memory
+from tsdg.runs.pace import duration
 from tsdg.runs.recipe import Recipes
 from tsdg.runs.record import read, typed
 from tsdg.runs.training import Progress, choose_device, source_accuracy, train
@@ -318,10 +319,3 @@ class Report(Progress):
         if not done or done >= self.total:
             return ""
         return f", {duration((perf_counter() - self.start) / done * (self.total - done))} left"
-
-
-def duration(seconds: float) -> str:
-    """Seconds in words: ``40 s``, ``12 min``, ``3.5 h``."""
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
