@@ -47,7 +47,7 @@ class Pace:
         """Seconds until all have ended: trainings take longer than expected by as much as those before."""
         pace, other = self._took / self._predicted, median(self._others)
         rest = []
-        for job in self._left:
+        for job in tuple(self._left):  # another thread may end one
             predicted = self.expected.get(job)
             whole = predicted * pace if predicted else other
             rest.append(max(whole - (now - self._started.get(job, now)), 0.0))
