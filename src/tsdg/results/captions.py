@@ -137,17 +137,23 @@ def _readings(layout: Layout) -> list[str]:
 
 def _groups(layout: Layout) -> list[str]:
     """Which domains are held out together, where a target's name does not list them."""
-    found = []
+    found: dict[tuple[str, str], list[str]] = {}  # how a sentence begins and goes on, and of which panels
     for panel in layout.panels:
-        of = f" of {panel.title}" if len(layout.panels) > 1 else ""
         rests = [target for target in panel.targets if target.startswith(REST)]
         if rests:
-            found.append(f'The target "{rests[0]}"{of} is every domain but {rests[0].removeprefix(REST)}.')
+            begins = f'The target "{rests[0]}"'
+            found.setdefault((begins, f" is every domain but {rests[0].removeprefix(REST)}."), []).append(
+                panel.title
+            )
         named = [target for target in panel.targets if "=" in target]
         if named:
             listing = "; ".join(f"{target} is {', '.join(panel.groups[target])}" for target in named)
-            found.append(f"Held out together{of}: {listing}.")
-    return found
+            found.setdefault(("Held out together", f": {listing}."), []).append(panel.title)
+    several = len(layout.panels) > 1
+    return [
+        f"{begins} of {'; '.join(titles)}{rest}" if several else f"{begins}{rest}"
+        for (begins, rest), titles in found.items()
+    ]
 
 
 def legend(layout: Layout) -> list[str]:
