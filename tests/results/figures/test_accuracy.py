@@ -57,11 +57,11 @@ def test_accuracy_by_target_is_reproducible_and_draws_what_the_table_holds(simul
     titles = [ax.get_title().replace("\n", " ") for ax in drawn[0].axes]
     assert titles == ["A: drive end, load 0", "C: drive end, load 2", "Average", "Average, ECE"]
     assert [label.get_text() for label in a.get_yticklabels()] == list(shape.rows)
-    assert [(round(x, 9), y) for x, y in points(a, "o")] == [(65, 0), (65, 2)]
+    assert [(round(x, 9), y) for x, y in points(a, "o") + points(a, "s")] == [(65, 0), (65, 2)]
     assert points(a, "D") == ([] if simulated else [(65.4, 0), (89.1, 2)])
     assert points(c, "D") == ([] if simulated else [(96.0, 0), (97.1, 2)])
     assert [text.get_text() for text in average.texts] == ["missing"]
-    assert [(round(x, 9), y) for x, y in points(error, "o")] == [(10, 0), (10, 2)]
+    assert [(round(x, 9), y) for x, y in points(error, "o") + points(error, "s")] == [(10, 0), (10, 2)]
     words = " ".join(text.get_text().replace("\n", " ") for text in drawn[0].texts)
     assert ("Simulated recordings: no result" in words) == simulated
     assert ("Simulated raw files" in words) == simulated

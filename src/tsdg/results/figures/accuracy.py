@@ -1,7 +1,7 @@
 """Accuracy, or the table's own metric, on each target, from the same selected runs and layout as a table."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
@@ -12,15 +12,16 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from tsdg.results.captions import notes, simulated
-from tsdg.results.figures.facets import Facet, facets, shown
+from tsdg.results.figures.facets import Facet, facets, say, shown
 from tsdg.results.figures.style import (
     BASELINE,
     DASHES,
-    FAINT,
     OURS,
     PAGE,
     PAPER,
     QUIET,
+    look,
+    looks,
     save,
     stamp,
     style,
@@ -34,6 +35,7 @@ from tsdg.study.layout import AVERAGE, Layout, joined
 from tsdg.study.metric import METRICS
 
 GUESS = (0, (1, 1.5))  # the dashes of its line
+NEAR = 0.5  # of the range of what is drawn: how far beyond it guessing is in it still
 ERROR = "ece"  # drawn beside, on average over the targets
 
 
@@ -67,7 +69,8 @@ def draw(
     """Draw each panel's leading metric on each target and on average, and the average ECE beside.
 
     A dot is a variant, a line its standard deviation over seeds, cut at 0 and 100%. Across the rows stand
-    what guessing gives (`chances`) and, from its own row on, the mean of each baseline. Of recordings that
+    what guessing gives (`chances`; far from all else, it is said beneath) and, from its own row on, the mean
+    of each baseline. Of recordings that
     are not simulated, hollow diamonds are the paper's printed numbers. A variant without a result says why.
     What the table's caption must say of protocol, data and gaps stands below.
 
@@ -97,8 +100,16 @@ def draw(
     paper = compare(summary, layout)
     paper = paper[paper["paper"].notna() & ~paper["dataset"].isin(unreal)]
     chance = chances(selected, layout, runs)
-    guesses = [chance[key] for key in leading.items() if key in chance]
-    legend = _legend(layout, summary, guesses, paper=len(paper) > 0)
+    guesses = {(key[1], chance[key]) for key in leading.items() if key in chance}
+    limits = {}
+    for metric in dict.fromkeys(place.metric for place in places):
+        of_metric = [place for place in places if place.metric == metric]
+        values = [guess for its, guess in guesses if its == metric]
+        limits[metric] = _limits(_of(summary, of_metric), _of(paper, of_metric)["paper"], metric, values)
+    inside = {(its, guess) for its, guess in guesses if limits[its][0] <= guess <= limits[its][1]}
+    beyond = [f"Guessing gives {_percents(guesses - inside)}, beyond what is drawn."]
+    remarks = [*beyond * (guesses != inside), *notes(selected, first)]
+    legend = _legend(layout, summary, inside, paper=len(paper) > 0)
     with style():
         figure, drawn = facets(
             layout,
@@ -107,26 +118,28 @@ def draw(
             width=width,
             xlabels=[METRICS[place.metric].heading for place in places],
             legend=legend,
-            remarks=notes(selected, first),
+            remarks=remarks,
         )
         for place, ax in drawn:
-            dataset = place.panel.dataset
-            own, printed = (
-                table[
-                    (table["dataset"] == dataset)
-                    & (table["target"] == place.target)
-                    & (table["metric"] == place.metric)
-                ]
-                for table in (summary, paper)
-            )
+            own, printed = (_of(table, [place]) for table in (summary, paper))
+            ax.set_xlim(*limits[place.metric])
             _across(ax, own, layout)
             _dots(ax, own, printed, layout)
-        for metric in dict.fromkeys(place.metric for place, _ in drawn):
-            _share_limits([ax for place, ax in drawn if place.metric == metric], metric)
-        for place, ax in drawn:
-            if (guessed := chance.get((place.panel.dataset, place.metric))) is not None:
-                ax.axvline(guessed, color=OURS, linewidth=0.8, linestyle=GUESS)  # none beyond the limits
+            guess = (place.metric, chance.get((place.panel.dataset, place.metric)))
+            if guess in inside:
+                ax.axvline(guess[1], color=OURS, linewidth=0.8, linestyle=GUESS)
         return save(figure, out_folder, name, stamp=stamp(unreal, layout))
+
+
+def _of(table: pd.DataFrame, places: Sequence[Facet]) -> pd.DataFrame:
+    """What a table has of some diagrams."""
+    keys = {(place.panel.dataset, place.target, place.metric) for place in places}
+    columns = (table[name] for name in ("dataset", "target", "metric"))
+    return table.loc[[key in keys for key in zip(*columns, strict=True)]]
+
+
+def _percents(guesses: Iterable[tuple[str, float]]) -> str:
+    return ", ".join(f"{guess:.0f}%" for guess in sorted({guess for _, guess in guesses}))
 
 
 def _across(ax: Axes, summary: pd.DataFrame, layout: Layout) -> None:
@@ -144,49 +157,49 @@ def _dots(ax: Axes, summary: pd.DataFrame, paper: pd.DataFrame, layout: Layout) 
     for y, row in enumerate(summary.itertuples()):
         if math.isnan(row.mean):
             why = "diverged" if row.diverged and not row.missing else "missing"
-            ax.text(
-                0.02, y, why, transform=ax.get_yaxis_transform(), color=FAINT, va="center", style="italic"
-            )
+            say(ax, y, why)
             continue
-        color = _color(row.variant, layout)
+        color, marker, _ = look(row.variant, layout)
         if not math.isnan(row.std):
-            ends = [row.mean - row.std, row.mean + row.std]
-            if METRICS[row.metric].unit == "%":
-                ends = [max(0, ends[0]), min(100, ends[1])]
+            ends = _cut((row.mean - row.std, row.mean + row.std), row.metric)
             ax.plot(ends, [y, y], color=color, linewidth=1.2, alpha=0.6)
-        ax.plot(row.mean, y, "o", color=color, markersize=3.2, clip_on=False, zorder=3)
+        ax.plot(row.mean, y, marker, color=color, markersize=3.2, clip_on=False, zorder=3)
     places = {variant: y for y, variant in enumerate(summary["variant"])}
     ax.plot(paper["paper"], paper["variant"].map(places), "D", mfc="none", mec=PAPER, mew=0.7, markersize=4)
 
 
-def _color(variant: str, layout: Layout) -> str:
-    return OURS if variant in layout.ours else QUIET if variant in layout.baselines else BASELINE
+def _limits(
+    summary: pd.DataFrame, paper: pd.Series, metric: str, guesses: Iterable[float]
+) -> tuple[float, float]:
+    """One range for all diagrams of a metric: all that is drawn, and what guessing gives if that is near."""
+    spread = summary["std"].fillna(0)
+    values = pd.concat([summary["mean"] - spread, summary["mean"] + spread, paper]).dropna()
+    low, high = _cut((values.min(), values.max()), metric) if len(values) else (0.0, 100.0)
+    reach = NEAR * max(high - low, 1.0)
+    near = [guess for guess in guesses if low - reach <= guess <= high + reach]
+    low, high = min([low, *near]), max([high, *near])
+    margin = 0.05 * (high - low) or 0.5
+    return _cut((low - margin, high + margin), metric)
 
 
-def _share_limits(axes: Sequence[Axes], metric: str) -> None:
-    """One range for all diagrams of a metric; a share ends at 0 and 100."""
-    ends = [ax.get_xlim() for ax in axes if ax.has_data()]
-    if not ends:
-        return
-    low, high = min(low for low, _ in ends), max(high for _, high in ends)
-    if METRICS[metric].unit == "%":
-        low, high = max(0, low), min(100, high)
-    for ax in axes:
-        ax.set_xlim(low, high)
+def _cut(ends: tuple[float, float], metric: str) -> tuple[float, float]:
+    """A range, of which that of a share ends at 0 and 100."""
+    return (max(0.0, ends[0]), min(100.0, ends[1])) if METRICS[metric].unit == "%" else ends
 
 
-def _legend(layout: Layout, summary: pd.DataFrame, guesses: Sequence[float], *, paper: bool) -> list[Artist]:
-    def dots(color: str, label: str) -> Line2D:
-        return Line2D([], [], color=color, label=label, linewidth=1.2, marker="o", markersize=3.2)
+def _legend(
+    layout: Layout, summary: pd.DataFrame, guesses: Collection[tuple[str, float]], *, paper: bool
+) -> list[Artist]:
+    def dots(color: str, marker: str, label: str) -> Line2D:
+        return Line2D([], [], color=color, label=label, linewidth=1.2, marker=marker, markersize=3.2)
 
     what = "mean ± standard deviation over seeds" if summary["std"].notna().any() else "mean over seeds"
-    handles: list[Artist] = [dots(BASELINE, what)]
-    if layout.ours:
-        handles.append(dots(OURS, "ours"))
-    if layout.baselines:
-        handles.append(dots(QUIET, "no network; its mean goes on as a line"))
+    handles: list[Artist] = [dots(BASELINE, "o", what)]
+    for color, marker, role in looks([*layout.ours, *layout.baselines], layout):
+        goes_on = "; its mean goes on as a line" * (role == "no network")
+        handles.append(dots(color, marker, role + goes_on))
     if guesses:
-        label = f"guessing: {', '.join(f'{guess:.0f}%' for guess in guesses)}"
+        label = f"guessing: {_percents(guesses)}"
         handles.append(Line2D([], [], color=OURS, linewidth=0.8, linestyle=GUESS, label=label))
     if paper:
         diamond = Line2D([], [], color=PAPER, label="printed in the paper", linestyle="", marker="D")

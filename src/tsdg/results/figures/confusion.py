@@ -10,7 +10,7 @@ from matplotlib.patches import Patch
 from tsdg.files import write_text
 from tsdg.results.captions import notes, simulated
 from tsdg.results.figures.heat import colors, number_cells
-from tsdg.results.figures.squares import Cell, say_missing, squares
+from tsdg.results.figures.squares import WIDEST, Cell, say_missing, squares
 from tsdg.results.figures.style import FAINT, PAGE, plain, save, stamp, style, text_width, unparsed
 from tsdg.results.numbers import over_seeds
 from tsdg.results.reading import read_records
@@ -78,17 +78,24 @@ def draw(
     table = confusions(selected, layout, runs)
     layout = unparsed(layout)
     remarks = [
-        "Down: the true class; across: the most probable one; shade and number: percent of the true "
-        "class's windows, the mean over seeds, on the diagonal the class's accuracy.",
+        "Down: the true class; across: the predicted, that is the most probable one; shade and number: "
+        "percent of the true class's windows, the mean over seeds, on the diagonal the class's accuracy.",
         *notes(selected, layout),
     ]
     cells = dict(list(table.groupby(["dataset", "variant", "target"], sort=False)))
     with style():
         names = [plain(_short(one)) for one in table["true"].unique()]
         room = max([text_width(one) for one in names], default=0.0)
-        scale = [Patch(fc=colors()(k / 4), ec=FAINT, lw=0.4, label=f"{25 * k}%") for k in range(5)]
+        scale = [Patch(fc=colors()(k / 4), ec=FAINT, lw=0.4, label=f"{25 * k}") for k in range(5)]
         figure, squared = squares(
-            layout, remarks, width=width, legend=scale, left=0.5 + room, below=0.24 + room
+            layout,
+            remarks,
+            width=width,
+            legend=scale,
+            widest=max(WIDEST, len(names) * (text_width("100") + 0.02)),
+            left=0.5 + room,
+            above=0.08,
+            below=0.24 + room,
         )
         for cell in squared:
             part = cells.get((cell.panel.dataset, cell.variant, cell.target))
@@ -110,9 +117,9 @@ def _diagram(cell: Cell, table: pd.DataFrame | None) -> None:
     ax.set_xticks([])
     ax.set_yticks([])
     if cell.first:
-        ax.set_ylabel(f"{cell.label}\ntrue class", labelpad=1, linespacing=1.1)
+        ax.set_ylabel(f"{cell.label}\ntrue", labelpad=1, linespacing=1.1)
     if cell.last:
-        ax.set_xlabel("most probable class", labelpad=1)
+        ax.set_xlabel("predicted", labelpad=1)
     if table is None:
         say_missing(ax)
         return
@@ -121,7 +128,9 @@ def _diagram(cell: Cell, table: pd.DataFrame | None) -> None:
     ax.imshow(shares, cmap=colors(), vmin=0, vmax=1, aspect="auto")
     figure = ax.get_figure(root=True)
     assert figure
-    number_cells(ax, pd.DataFrame(shares), ax.get_position().width * figure.get_size_inches()[0])
+    side = ax.get_position().width * figure.get_size_inches()[0]
+    if side >= len(classes) * (text_width("100") + 0.01):  # in all diagrams or in none
+        number_cells(ax, pd.DataFrame(shares).where(shares >= 0.005), side)
     names = [plain(_short(one)) for one in classes]
     if cell.first:
         ax.set_yticks(range(len(classes)), names)

@@ -13,8 +13,11 @@ from matplotlib.ticker import AutoMinorLocator, MaxNLocator
 from tsdg.results.figures.foot import Foot
 from tsdg.results.figures.style import (
     FAINT,
+    HIGHEST,
     LINE,
     PAGE,
+    QUIET,
+    apart,
     fitted,
     most_lines,
     plain,
@@ -24,10 +27,9 @@ from tsdg.study.layout import AVERAGE, Layout, Panel
 from tsdg.study.metric import METRICS
 
 MOST, NARROWEST = 5, 0.75  # diagrams side by side; width of one, inches
-HIGHEST = 9.2  # that a column of a page is, inches
 ALONE = "Averages alone: diagrams of all targets are higher than a page. In a page's width they are drawn."
 LABELS = 0.4  # of the figure's width, that row labels take at most
-BETWEEN, RIGHT = 0.16, 0.12  # diagrams; the last one and the edge, inches
+BETWEEN, RIGHT = 0.2, 0.16  # diagrams; the last one and the edge, inches
 
 
 class Facet(NamedTuple):
@@ -96,7 +98,7 @@ def facets(
     titles = fitted((place.title(layout) for place in places), side + BETWEEN / 2)
     foot = Foot(width, remarks, legend)
     titled = 0.08 + LINE * most_lines(titles)
-    high = 0.08 + (0.02 + 0.11 * most_lines(labels)) * len(rows)
+    high = 0.08 + (0.02 + 0.11 * apart(labels)) * len(rows)
     named = fitted(xlabels, side + BETWEEN)
     ticks, worded = 0.2, LINE * most_lines(named)
     ends = [  # of a column, or of a metric in it
@@ -104,7 +106,7 @@ def facets(
         for k, place in enumerate(places)
     ]
     gap = titled + ticks + worded * any(ends[: len(places) - columns])
-    height = lines * (high + gap) + worded + 0.06 + foot.height
+    height = lines * (high + gap) - (gap - titled - ticks) + worded + 0.06 + foot.height
     targets = [place for place in places if place.target != AVERAGE]
     if targets and width < PAGE and height > HIGHEST:
         kept = [pair for pair in zip(places, xlabels, strict=True) if pair[0] not in targets]
@@ -138,6 +140,13 @@ def facets(
         drawn.append((places[k], ax))
     foot.write(figure)
     return figure, drawn
+
+
+def say(ax: Axes, y: int, why: str) -> None:
+    """Say in a row of a diagram why nothing is drawn in it."""
+    place = ax.get_yaxis_transform()
+    behind = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}  # so that no line goes through it
+    ax.text(0.02, y, why, transform=place, color=QUIET, va="center", style="italic", bbox=behind, zorder=4)
 
 
 def _part(ax: Axes, layout: Layout, rows: Sequence[str]) -> None:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 
-from tsdg.results.figures.style import LINE, QUIET, lines_of, text_width
+from tsdg.results.figures.style import QUIET, lines_of, text_width
 
+LINE, ENTRY = 0.112, 0.143  # heights of a line of the remarks and of the legend, inches
 MARGIN, HANDLE = 0.06, 0.42  # at the edges; of a legend's line and the gap after its words, inches
 
 
@@ -40,7 +41,8 @@ class Foot:
     def columns(self) -> int:
         """How many entries of the legend stand side by side."""
         widest = max((text_width(str(handle.get_label())) for handle in self.handles), default=0)
-        return max(1, min(len(self.handles), int((self.width - MARGIN) / (widest + HANDLE))))
+        most = max(1, int((self.width - MARGIN) / (widest + HANDLE)))
+        return -(-len(self.handles) // max(1, -(-len(self.handles) // most))) or 1
 
     @property
     def height(self) -> float:
@@ -49,7 +51,7 @@ class Foot:
 
     @property
     def _legend(self) -> float:
-        return 0.06 + 0.15 * -(-len(self.handles) // self.columns) if self.handles else 0.0
+        return 0.06 + ENTRY * -(-len(self.handles) // self.columns) if self.handles else 0.0
 
     def write(self, figure: Figure) -> None:
         """Draw both at the foot of a figure."""

@@ -1,16 +1,18 @@
 """Does a variant beat a baseline? Differences of accuracy, paired by seed, with their intervals."""
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.markers import CARETLEFT, CARETRIGHT
 
 from tsdg.results.captions import notes, simulated
-from tsdg.results.figures.facets import Facet, facets, shown
-from tsdg.results.figures.style import BASELINE, FAINT, OURS, PAGE, save, stamp, style, unparsed
+from tsdg.results.figures.facets import Facet, facets, say, shown
+from tsdg.results.figures.style import BASELINE, FAINT, PAGE, look, looks, save, stamp, style, unparsed
 from tsdg.results.numbers import CONFIDENCE, margin
 from tsdg.results.selected import shown_runs
 from tsdg.study.layout import AVERAGE, Layout
@@ -67,7 +69,8 @@ def draw(
 ) -> list[Path]:
     """Draw `paired_differences`: every seed a faint dot, the mean with its 95% interval.
 
-    The axis shows every seed; an interval that reaches beyond it ends in an arrow.
+    The axis shows every seed; an interval that reaches beyond it ends in an arrow. One seed alone, of which
+    there is no interval, is hollow.
 
     Parameters
     ----------
@@ -88,8 +91,6 @@ def draw(
     remarks = [f"Difference to {label} of the same seed and target, in percentage points of accuracy."]
     if (counts > 1).any():
         remarks.append("An interval that ends in an arrow goes on.")
-    if (counts < 2).any():
-        remarks.append("One seed alone has no interval.")
     with style():
         figure, diagrams = facets(
             layout,
@@ -97,7 +98,7 @@ def draw(
             places,
             width=width,
             xlabels=[f"points above {label}"] * len(places),
-            legend=_legend(layout),
+            legend=_legend(layout, others, counts),
             remarks=[*remarks, *notes(selected, layout)],
         )
         ends = _range(table.loc[table["target"].isin([place.target for place, _ in diagrams]), "difference"])
@@ -119,29 +120,34 @@ def _differences(ax: Axes, table: pd.DataFrame, rows: list[str], layout: Layout)
     ax.axvline(0, color="#333333", linewidth=0.8)
     left, right = ax.get_xlim()
     for y, variant in enumerate(rows):
-        color = OURS if variant in layout.ours else BASELINE
+        color, marker, _ = look(variant, layout)
         values = table.loc[table["variant"] == variant, "difference"].to_numpy()
         if not len(values):
-            place = ax.get_yaxis_transform()
-            ax.text(0.02, y, "missing", transform=place, color=FAINT, va="center", style="italic")
+            say(ax, y, "missing")
             continue
-        ax.plot(values, [y + 0.24] * len(values), "o", color=color, markersize=2.6, alpha=0.35, mew=0)
+        if len(values) == 1:
+            ax.plot(values, [y], marker, color=color, markersize=3.4, mfc="white", mew=0.9)
+            continue
+        ax.plot(values, [y + 0.24] * len(values), marker, color=color, markersize=2.6, alpha=0.45, mew=0)
         low, high = interval(values)
-        if math.isnan(low):
-            continue
         ax.plot([max(low, left), min(high, right)], [y, y], color=color, linewidth=1.2)
-        for edge, beyond, marker in ((left, low < left, "<"), (right, high > right, ">")):
+        for edge, beyond, end in ((left, low < left, CARETLEFT), (right, high > right, CARETRIGHT)):
             if beyond:
-                ax.plot(edge, y, marker, color=color, markersize=4, clip_on=False, mew=0)
-        ax.plot(values.mean(), y, "|", color=color, markersize=6, mew=1.4)
+                ax.plot(edge, y, marker=end, color=color, markersize=4, mew=0)
+        ax.plot(values.mean(), y, marker, color=color, markersize=3.2)
 
 
-def _legend(layout: Layout) -> list[Line2D]:
-    def line(color: str, label: str) -> Line2D:
-        return Line2D([], [], color=color, label=label, linewidth=1.2, marker="|", markersize=6, mew=1.4)
+def _legend(layout: Layout, rows: Sequence[str], counts: pd.Series) -> list[Line2D]:
+    def points(color: str, marker: str, label: str, size: float = 3.2, width: float = 0) -> Line2D:
+        return Line2D([], [], color=color, marker=marker, label=label, ms=size, linewidth=width)
 
-    handles = [
-        Line2D([], [], color=FAINT, label="one seed", linestyle="", marker="o", markersize=2.6),
-        line(BASELINE, "mean and its 95% interval"),
-    ]
-    return [*handles, line(OURS, "ours")] if layout.ours else handles
+    handles = []
+    if (counts > 1).any():
+        handles.append(points(FAINT, "o", "one seed", 2.6))
+        handles.append(points(BASELINE, "o", "mean and its 95% interval", width=1.2))
+    if (counts == 1).any():
+        alone = points(BASELINE, "o", "one seed alone", 3.4)
+        alone.set(markerfacecolor="white", markeredgewidth=0.9)
+        handles.append(alone)
+    others = looks([row for row in rows if row in (*layout.ours, *layout.baselines)], layout)
+    return [*handles, *(points(*other) for other in others)]

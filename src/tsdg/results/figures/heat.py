@@ -85,7 +85,7 @@ def number_cells(ax: Axes, shares: pd.DataFrame, side: float) -> None:
         return
     for i, row in enumerate(words.to_numpy()):
         for j, word in enumerate(row):
-            color = "white" if shares.iat[i, j] > 0.6 else "black"
+            color = "white" if shares.iat[i, j] > 0.7 else "black"
             ax.text(j, i, word, ha="center", va="center", color=color)
 
 

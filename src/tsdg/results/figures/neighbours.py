@@ -70,10 +70,12 @@ def draw(
         ends = [r.neighbours[-1].of for _, r, _ in read_records(own, runs) if r.neighbours]
         domains = list(clusters[panel.dataset])
         parts.append((panel, neighbour_fractions(ends, domains), len(ends)))
+    unknown = any(fractions.isna().any(axis=None) for _, fractions, _ in parts)
     foot = Foot(
         width,
         [
             f"{layout.labels[variant]}: at the last update of the similarity in each run.",
+            *["Grey: never sources together."] * unknown,
             *legend(layout),
             *notes(selected, layout),
         ],

@@ -94,8 +94,8 @@ def draw(
     foot = Foot(
         width,
         [
-            "Losses: mean over seeds, and over the iterations since the point before.",
-            f"Time of an iteration on {devices}: a dot a seed, mean and standard deviation.",
+            "Losses: mean over runs, and over the iterations since the point before.",
+            f"Time of an iteration on {devices}: a dot a run, mean and standard deviation.",
             *legend(layout),
             *notes(selected, layout),
         ],
@@ -105,7 +105,7 @@ def draw(
     left, between, side_margin = 0.45, 0.5, 0.1
     side = (width - left - side_margin - between * (abreast - 1)) / abreast
     titles = fitted([f"Parts of the loss, {layout.labels[variant]}", "Loss", "Time of an iteration"], side)
-    head, high, below = 0.1 + LINE * most_lines(titles), 1.7, 0.36
+    head, high, below = 0.1 + LINE * most_lines(titles), 1.7 if abreast == 3 else 1.35, 0.36
     lines = 3 // abreast
     height = lines * (head + high + below) + foot.height
     with style():

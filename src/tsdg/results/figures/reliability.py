@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import starmap
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +14,11 @@ from matplotlib.patches import Patch
 from tsdg.results.captions import notes, simulated
 from tsdg.results.figures.squares import say_missing, squares
 from tsdg.results.figures.style import (
-    BASELINE,
     FAINT,
-    OURS,
     PAGE,
+    Look,
+    look,
+    looks,
     save,
     stamp,
     style,
@@ -85,8 +87,7 @@ def draw(
         figure, cells = squares(layout, remarks, width=width, legend=_legend(layout))
         for cell in cells:
             at = (cell.panel.dataset, cell.target, cell.variant)
-            color = OURS if cell.variant in layout.ours else BASELINE
-            _diagram(cell.ax, bins.get(at), found.get(at, []), color)
+            _diagram(cell.ax, bins.get(at), found.get(at, []), look(cell.variant, layout))
             if cell.first:
                 cell.ax.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
                 cell.ax.set_ylabel(f"{cell.label}\naccuracy", labelpad=1, linespacing=1.1)
@@ -96,7 +97,7 @@ def draw(
         return save(figure, out_folder, name, stamp=stamp(simulated(selected, layout), layout))
 
 
-def _diagram(ax: Axes, table: pd.DataFrame | None, targets: Sequence[TargetScores], color: str) -> None:
+def _diagram(ax: Axes, table: pd.DataFrame | None, targets: Sequence[TargetScores], look: Look) -> None:
     ax.set(xlim=(0, 1), ylim=(0, 1))
     ax.set_xticks([0, 0.5, 1], ["", "", ""])
     ax.set_yticks([0, 0.5, 1], ["", "", ""])
@@ -111,25 +112,21 @@ def _diagram(ax: Axes, table: pd.DataFrame | None, targets: Sequence[TargetScore
     ax.plot([0, 1], [0, 1], color=FAINT, linewidth=0.6, linestyle=(0, (4, 3)))
     thick = table[table["count"] >= FEWEST]
     sure, right = thick["confidence"], thick["accuracy"]
-    ax.bar(sure, right - sure, 0.5 * width, bottom=sure, color=color, alpha=0.3, linewidth=0)
-    ax.plot(sure, right, color=color, linewidth=0.6, marker="o", markersize=2.2, clip_on=False, zorder=3)
+    ax.bar(sure, right - sure, 0.5 * width, bottom=sure, color=look.color, alpha=0.3, linewidth=0)
+    ax.plot(sure, right, look.marker, color=look.color, ls="-", lw=0.6, ms=2.2, clip_on=False, zorder=3)
     ece = math.fsum(target.ece for target in targets) / len(targets)
-    ax.set_title(f"ECE {100 * ece:.1f}", pad=2)
+    ax.set_title(f"ECE {100 * ece:.1f}", pad=3.5)  # clear of markers at 1
 
 
 def _legend(layout: Layout) -> list[Line2D | Patch]:
-    def dots(color: str, label: str) -> Line2D:
-        return Line2D([], [], color=color, marker="o", ms=2.2, lw=0.6, label=label)
+    def dots(color: str, marker: str, label: str) -> Line2D:
+        return Line2D([], [], color=color, marker=marker, ms=2.2, lw=0.6, label=label)
 
-    what = "accuracy in a bin of confidence"
-    handles: list[Line2D] = []
-    if len(layout.ours) < len(layout.rows):
-        handles.append(dots(BASELINE, what))
-    if layout.ours:
-        handles.append(dots(OURS, "ours" if handles else what))
+    first, *others = looks(layout.rows, layout)
+    handles = [dots(first.color, first.marker, "accuracy in a bin of confidence"), *starmap(dots, others)]
     return [
         *handles,
-        Patch(color=handles[0].get_color(), alpha=0.3, linewidth=0, label="gap to confidence"),
+        Patch(color=first.color, alpha=0.3, linewidth=0, label="gap to confidence"),
         Line2D([], [], color=FAINT, lw=0.6, linestyle=(0, (4, 3)), label="as sure as right"),
         Patch(color=SHARES, label="share of the windows"),
     ]

@@ -1,10 +1,13 @@
 """The one look of all figures, and how wide a text is in it."""
 
+import sys
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
@@ -17,6 +20,7 @@ from tsdg.study.layout import Layout
 
 WIDTHS = {"column": 3.45, "page": 7.16}  # of a two-column paper, inches
 COLUMN, PAGE = WIDTHS.values()
+HIGHEST = 9.2  # that a column of a page is, inches
 BASELINE, OURS, PAPER, FAINT = "#0072B2", "#D55E00", "#333333", "#999999"  # Okabe and Ito's, and greys
 QUIET = "#555555"  # words beside what is drawn
 SERIES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#333333")  # Okabe and Ito's
@@ -72,6 +76,12 @@ def save(figure: Figure, out_folder: str | Path, name: str, *, stamp: str = "") 
     if stamp:
         figure.text(0.5, 1 + 0.04 / height, stamp, ha="center", color=OURS, weight="bold")
     whole = Bbox([[0, 0], [width, height + STAMP * bool(stamp)]])
+    if whole.height > HIGHEST:
+        print(
+            f"{paths[0]}: {whole.height:.1f} inches high, where a page has {HIGHEST}; fewer rows or targets, "
+            f"or width: page, make it lower",
+            file=sys.stderr,
+        )
     with atomic(paths[0]) as temporary:
         figure.savefig(temporary, format="pdf", metadata={"CreationDate": None}, bbox_inches=whole)
     with atomic(paths[1]) as temporary:
@@ -84,6 +94,26 @@ def stamp(simulated: Sequence[str], layout: Layout) -> str:
     whole = len(simulated) == len(layout.panels)
     of = "" if whole else f" ({', '.join(layout.titles[dataset] for dataset in simulated)})"
     return f"Simulated recordings{of}: no result" if simulated else ""
+
+
+class Look(NamedTuple):
+    """How a variant is drawn, by its role; printed in grey, the marker tells roles apart."""
+
+    color: str
+    marker: str
+    role: str
+
+
+def look(variant: str, layout: Layout) -> Look:
+    """Of a variant: one of ours, a baseline or another network."""
+    if variant in layout.ours:
+        return Look(OURS, "s", "ours")
+    return Look(QUIET, "^", "no network") if variant in layout.baselines else Look(BASELINE, "o", "network")
+
+
+def looks(rows: Sequence[str], layout: Layout) -> list[Look]:
+    """Of some variants, each once."""
+    return sorted({look(row, layout) for row in rows})
 
 
 def plain(text: str) -> str:
@@ -138,10 +168,24 @@ def within(text: str, width: float) -> str:
 
 
 def fitted(names: Iterable[str], width: float) -> list[str]:
-    """Names as they are written beside rows: in as many lines as it takes."""
-    return ["\n".join(lines_of(name, width)) for name in names]
+    """Names in as many lines as a width in inches takes, each name's about as wide."""
+    return ["\n".join(_even(lines_of(name, width))) for name in names]
+
+
+def _even(lines: list[str]) -> list[str]:
+    """The same words in as many lines, the widest of which is narrowest."""
+    width = max(map(text_width, lines), default=0.0)
+    tried = [lines_of(" ".join(lines), share / 20 * width) for share in range(10, 20)]
+    fit = [one for one in tried if len(one) == len(lines)]
+    return min([lines, *fit], key=lambda one: max(map(text_width, one), default=0.0))
 
 
 def most_lines(texts: Sequence[str]) -> int:
     """Lines of that of some texts which has most."""
     return max((text.count("\n") + 1 for text in texts), default=1)
+
+
+def apart(texts: Sequence[str]) -> float:
+    """Lines from the middle of a text to that of the one beneath, so that none of them touch."""
+    lines = [text.count("\n") + 1 for text in texts]
+    return max(((above + below) / 2 for above, below in pairwise(lines)), default=lines[0])

@@ -1,0 +1,153 @@
+"""Every kind of figure in both widths, as the renderer measures it: as wide as said, letters, collisions."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from layouts import layout, panel
+from synthetic_records import grid, make_record, metrics, save
+from tsdg.learning.metrics import reliability
+from tsdg.results import figures
+from tsdg.results.figures.critical_difference import critical_difference
+from tsdg.results.ranking import block_values, rank
+from tsdg.results.selection import select
+from tsdg.runs.writing import write
+from tsdg.study.layout import Protocol, joined
+from tsdg.study.run import run_path
+
+DOMAINS = "ABCDEF"
+ROWS = {
+    "base": "Modulation, random filter, logistic",
+    "erm": "ERM",
+    "other": "Interdomain Mixup (joint), twice",
+    "ours": "Ours (metadata), no aug.",
+}
+CLASSES = ["inner race", "ball", "outer race"]
+OPTIONS = {
+    "accuracy": {},
+    "forest": {"baseline": "erm"},
+    "reliability": {"rows": list(ROWS)},
+    "confusion": {"rows": list(ROWS)},
+    "neighbours": {"variant": "ours", "clusters": {"one": {d: "north" if d < "D" else "" for d in DOMAINS}}},
+    "optimization": {"variant": "ours"},
+}
+SHAPE = layout(
+    ROWS,
+    panel("one", DOMAINS, ["accuracy", "ece"], legend=[f"{d}: drive end, size 0.007" for d in DOMAINS]),
+    labels=ROWS,
+    baselines=["base"],
+    ours=["ours"],
+    protocol=Protocol("small", seeds=2, draws="fixed", iterations=100, reduced=True),
+)
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory):
+    """Folder of records of all rows, but of `other` at the last target, and the selected runs."""
+    folder = tmp_path_factory.mktemp("runs")
+    runs = grid(ROWS, DOMAINS, [0, 1], ["fixed"], dataset="one")
+    for k, run in enumerate(runs):
+        if run.variant == "other" and run.target == DOMAINS[-1]:
+            continue
+        sources = [domain for domain in DOMAINS if domain != run.target]
+        right = 30 + 10 * (k % 7)
+        accuracy = right / 100
+        record = make_record(run, ((100, 0.5, accuracy),), sources, simulated=True)
+        p = np.repeat([[0.99, 0.01], [0.4, 0.6]], [right, 100 - right], axis=0)
+        bins = reliability(p, np.zeros(100, int))
+        counts = [[right - 20, 0, 0], [0, 10, 100 - right], [0, 0, 10]]
+        record["classes"] = CLASSES
+        record["checkpoints"][0]["target"] = metrics(accuracy) | {"reliability": bins, "confusion": counts}
+        record["config"]["clusters"] = {domain: int(domain in "DEF") for domain in DOMAINS}
+        record["losses"] = {"iteration": [50, 100], "loss": [2.0, 1.0], "consistency": [30.0, 0.1]}
+        if run.variant == "ours":
+            of = dict(zip(sources, sources[::-1], strict=True))
+            record["neighbours"] = [{"iteration": 0, "of": of}]
+        write(folder / run_path(run), record)
+    return folder, select(runs, folder)
+
+
+@pytest.fixture
+def saved(monkeypatch):
+    """Figures that are saved, with their boxes in inches, in a list that fills; nothing is drawn."""
+    drawn = []
+
+    def savefig(figure, path, **more):
+        drawn.append((figure, more["bbox_inches"]))
+        path.touch()
+
+    monkeypatch.setattr(Figure, "savefig", savefig)
+    return drawn
+
+
+def boxes(figure):
+    """Texts that are seen, with where they are; ticks beyond the limits are not."""
+    figure.set_dpi(300)  # as it is saved
+    figure.draw_without_rendering()
+    unseen = set()
+    for ax in figure.axes:
+        for axis, limits in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
+            low, high = sorted(limits)
+            ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
+            unseen |= {t.label1 for t in ticks if not low <= t.get_loc() <= high or not t.get_visible()}
+            unseen |= {t.label2 for t in ticks}
+    texts = [t for t in figure.findobj(Text) if t.get_text().strip() and t.get_visible() and t not in unseen]
+    return [(text, text.get_window_extent()) for text in texts]
+
+
+def check(figure, whole, width):
+    assert whole.width == width
+    found = boxes(figure)
+    edges = whole.transformed(figure.dpi_scale_trans)
+    assert len(found) > 5
+    for text, box in found:
+        assert text.get_fontsize() >= 7, text
+        assert edges.x0 - 1 <= box.x0, text
+        assert box.x1 <= edges.x1 + 1, text
+        assert edges.y0 - 1 <= box.y0, text
+        assert box.y1 <= edges.y1 + 1, text
+    for (one, a), (other, b) in combinations(found, 2):
+        apart = max(a.x0, b.x0) >= min(a.x1, b.x1) - 1 or max(a.y0, b.y0) >= min(a.y1, b.y1) - 2
+        assert apart, f"{one.get_text()!r} on {other.get_text()!r}"
+
+
+@pytest.mark.parametrize("width", figures.WIDTHS.values(), ids=figures.WIDTHS)
+@pytest.mark.parametrize("kind", OPTIONS)
+def test_no_text_is_small_or_cut_or_on_another(kind, width, records, saved, tmp_path):
+    folder, selected = records
+    figures.DRAW[kind](selected, SHAPE, folder, tmp_path, "f", width=width, **OPTIONS[kind])
+    check(*saved[0], width)
+
+
+@pytest.mark.parametrize("width", figures.WIDTHS.values(), ids=figures.WIDTHS)
+def test_names_and_ranks_are_apart(width, records, saved, tmp_path):
+    _, selected = records
+    shape = joined([SHAPE], metrics=["accuracy"])
+    ranked = rank(block_values(selected, shape), higher_is_better=True)
+    critical_difference(ranked, shape, ["Some."], tmp_path, width=width, stamp="Simulated")
+    check(*saved[0], width)
+
+
+def test_roles_are_told_apart_in_grey_and_guessing_that_is_not_drawn_is_said(saved, tmp_path):
+    runs = grid(["base", "erm", "ours"], "A", [0], ["fixed"], dataset="one")
+    for run in runs:
+        save(tmp_path, run, ((100, 0.5, 0.95 + 0.01 * (run.variant == "ours")),))
+    shape = layout(["base", "erm", "ours"], panel("one", "A"), baselines=["base"], ours=["ours"])
+    figures.DRAW["accuracy"](select(runs, tmp_path), shape, tmp_path, tmp_path / "out", "f")
+    figure = saved[0][0]
+    markers = {line.get_marker() for line in figure.axes[0].lines if len(line.get_xdata()) == 1}
+    assert len(markers) == 3
+    assert not [text for text in figure.legends[0].texts if "guessing" in text.get_text()]
+    assert "Guessing gives 50%, beyond what is drawn." in " ".join(text.get_text() for text in figure.texts)
+    assert figure.axes[0].get_xlim()[0] > 50
+
+
+def test_what_is_higher_than_a_page_is_said(records, saved, tmp_path, capsys):
+    folder, selected = records
+    figures.DRAW["reliability"](selected, SHAPE, folder, tmp_path, "f", rows=list(ROWS), width=figures.COLUMN)
+    assert "inches high, where a page has 9.2" in capsys.readouterr().err
+    figures.DRAW["reliability"](selected, SHAPE, folder, tmp_path, "f", rows=["erm"], width=figures.COLUMN)
+    assert capsys.readouterr().err == ""
