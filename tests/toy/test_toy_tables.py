@@ -1,14 +1,18 @@
 """The toy tables and figures: functions of records alone, with every gap said."""
 
 import copy
+from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from matplotlib.image import imread
 
 from tsdg.commands.main import main
 from tsdg.errors import InputError
+from tsdg.results.figures import WIDTHS
 from tsdg.runs.writing import write
 from tsdg.study.run import Run, run_path
 from tsdg.study.study import Study
@@ -128,10 +132,12 @@ def test_files(toy_study, runs, tmp_path):
 
 @pytest.mark.slow
 def test_figures_are_reproducible(toy_study, runs, tmp_path):
-    for name in ("toy_dataset", "divergence_vs_risk"):
-        first, second = (getattr(figures, name)(toy_study, runs, tmp_path / part) for part in "12")
+    for name, width in product(("toy_dataset", "divergence_vs_risk"), WIDTHS.values()):
+        draw = partial(getattr(figures, name), toy_study, runs, width=width)
+        first, second = (draw(tmp_path / part) for part in "12")
         assert [path.suffix for path in first] == [".pdf", ".png"]
         assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+        assert imread(first[1]).shape[1] == pytest.approx(300 * width, abs=1)
 
 
 def test_every_variant_is_drawn(toy_params, base, tmp_path, monkeypatch):

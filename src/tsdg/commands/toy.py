@@ -24,6 +24,11 @@ def add(commands: Commands) -> None:
         sub.add_argument("result", choices=names)
         sub.add_argument("--runs", type=Path, default=RUNS, help="folder of records")
         sub.add_argument("--out", type=Path, default=Path(f"results/{kind}s"), help="folder")
+    sub.add_argument(
+        "--width",
+        choices=["column", "page"],
+        help="of a two-column paper (default: as params.yaml has it, or page)",
+    )
 
 
 def _train(options: argparse.Namespace) -> None:
@@ -44,7 +49,10 @@ def _table(options: argparse.Namespace) -> None:
 
 
 def _figure(options: argparse.Namespace) -> None:
+    from tsdg.results.figures import WIDTHS
+    from tsdg.study.figure_kinds import PAGE
     from tsdg.toy import figures
 
-    write = getattr(figures, options.result)
-    print(*write(load_study(options), options.runs, options.out), sep="\n")
+    study, draw = load_study(options), getattr(figures, options.result)
+    width = WIDTHS[options.width or study.toy.get("width", PAGE)]
+    print(*draw(study, options.runs, options.out, width=width), sep="\n")
