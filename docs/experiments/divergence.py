@@ -1,9 +1,12 @@
 """Does alignment make domains alike in a network's features, and does that go with accuracy on the target? ::
 
     python docs/experiments/divergence.py --data results/data/bearings-size --out docs/data/divergence.csv \\
-        --set protocol=single --set iterations=1000 --set 'variants.ours-metadata-one={label: One cluster, \\
+        --set protocol=single --set iterations=300 --set 'variants.ours-metadata-one={label: One cluster, \\
         method: ours-metadata, clusters: [[A, B, C, D, E, F]]}' --targets A B C D E F \\
         --variants erm ours-metadata-plain ours-metadata-one --figure docs/images/divergence.png
+
+Where a sensor is held out, with its rows added to the same csv: ``--data results/data/bearings --targets
+'location=drive end' 'location=fan end' --variants erm ours-metadata ours-learned``.
 
 A network's features of every source's validation windows and of all of the target's stay in a folder: what is
 there is not trained again.
