@@ -26,3 +26,15 @@ def test_the_rules_make_the_jobs_of_the_package(tmp_path: Path, size: int) -> No
         f"{LOGS}/{job.log}.log": {f"{RECORDS}/{run_path(run)}" for run in job.runs}
         for job in training_jobs(Study(params))
     }
+
+
+def test_a_dry_run_prints_the_first_jobs_of_a_rule(tmp_path):
+    workflow = Workflow(tmp_path)
+    asked = "--config", "set=[seeds=40]", "runs_per_job=1", "--", "results/selected/small.csv"
+    said = workflow.run("--dry-run", *asked)
+    assert said.count("rule train:") == 100
+    assert said.count("further jobs of rule train") == 1
+    assert int(re.search(r"^train +(\d+)$", said, re.MULTILINE)[1]) > 100
+    said = workflow.run("--dry-run", "--quiet", "rules", *asked)
+    assert "rule train" not in said
+    assert re.search(r"^train +\d+$", said, re.MULTILINE)

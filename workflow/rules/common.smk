@@ -3,12 +3,16 @@
 import os
 import re
 import sys
+from collections import Counter
 from inspect import signature
 from logging import Handler
 from pathlib import Path
 
 import yaml
+from snakemake.executors import dryrun
 from snakemake.logging import logger
+from snakemake.resources import Resource
+from snakemake.settings.enums import Quietness
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from tsdg.errors import InputError
@@ -67,6 +71,7 @@ if workflow.is_main_process:
         print(f"note: {note}", file=sys.stderr)
 STUDY = written(study)
 SHOWN = 6  # files of a job that are printed
+JOBS = 100  # jobs of a rule that a dry run prints
 GATHERING = "all", "data", "datasets", "figure", "ranking", "claims", "summary", "document"  # of data at hand
 failed = set()  # names of rules
 noted = set()  # lines on what a report lacks
@@ -88,6 +93,9 @@ def told(function):
     """A function that says its signature, for which Snakemake asks dozens of times a job."""
     function.__signature__ = signature(function)
     return function
+
+
+told(Resource.evaluate)
 
 
 def ask(question):
@@ -259,6 +267,21 @@ def training_seconds():
     made = {workflow.dag.jobid(job): list(map(str, job.output)) for job in workflow.dag.needrun_jobs()}
     trainings = {job: paths for job, paths in made.items() if paths and paths[0].startswith(f"{RECORDS}/")}
     return dict(zip(trainings, flow.training_seconds(trainings.values())))
+
+
+def first_jobs(print_job):
+    """Have a dry run print of a rule's jobs the first: of thousands, that takes as long as all the rest."""
+    printed, settings = Counter(), workflow.output_settings
+    most = 0 if Quietness.RULES in (settings.quiet or ()) else JOBS
+
+    def print_first(executor, job):
+        printed[job.name] += 1
+        if printed[job.name] <= most or settings.verbose:
+            print_job(executor, job)
+        elif printed[job.name] == most + 1 and most:
+            logger.info(f"... and further jobs of rule {job.name}, which --verbose prints")
+
+    return print_first
 
 
 def how_long():
