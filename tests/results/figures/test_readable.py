@@ -3,6 +3,7 @@
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -12,6 +13,7 @@ from synthetic_records import grid, make_record, metrics, save
 from tsdg.learning.metrics import reliability
 from tsdg.results import figures
 from tsdg.results.figures.critical_difference import critical_difference
+from tsdg.results.figures.transfer import Matrix, render
 from tsdg.results.ranking import block_values, rank
 from tsdg.results.selection import select
 from tsdg.runs.writing import write
@@ -92,7 +94,8 @@ def boxes(figure):
         for axis, limits in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
             low, high = sorted(limits)
             ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
-            unseen |= {t.label1 for t in ticks if not low <= t.get_loc() <= high or not t.get_visible()}
+            off = {t for t in ticks if not (ax.axison and low <= t.get_loc() <= high and t.get_visible())}
+            unseen |= {t.label1 for t in off}
             unseen |= {t.label2 for t in ticks}
     texts = [t for t in figure.findobj(Text) if t.get_text().strip() and t.get_visible() and t not in unseen]
     return [(text, text.get_window_extent()) for text in texts]
@@ -129,6 +132,19 @@ def test_names_and_ranks_are_apart(width, records, saved, tmp_path):
     ranked = rank(block_values(selected, shape), higher_is_better=True)
     critical_difference(ranked, shape, ["Some."], tmp_path, width=width, stamp="Simulated")
     check(*saved[0], width)
+
+
+@pytest.mark.parametrize("width", figures.WIDTHS.values(), ids=figures.WIDTHS)
+def test_a_matrix_is_parted_by_metadata_that_its_order_keeps_together(width, saved, tmp_path):
+    names = [f"P{k}" for k in range(1, 13)]
+    blocks = np.kron(np.eye(2), np.ones((6, 6)))
+    accuracies = pd.DataFrame(0.2 + 0.7 * blocks, index=names, columns=names)
+    scattered = {name: {"group": k % 3} for k, name in enumerate(names)}
+    kept = {name: {"site": "north" if k < 6 else "south", **scattered[name]} for k, name in enumerate(names)}
+    for metadata, lines in ((scattered, 0), (kept, 2)):
+        render([Matrix("Some", accuracies, metadata)], ["Some words."], tmp_path, "f", width=width)
+        check(*saved[-1], width)
+        assert len(saved[-1][0].axes[0].lines) == lines
 
 
 def test_roles_are_told_apart_in_grey_and_guessing_that_is_not_drawn_is_said(saved, tmp_path):

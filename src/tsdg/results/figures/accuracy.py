@@ -36,6 +36,7 @@ from tsdg.study.metric import METRICS
 
 GUESS = (0, (1, 1.5))  # the dashes of its line
 NEAR = 0.5  # of the range of what is drawn: how far beyond it guessing is in it still
+LEAST = 4.0  # percent that a diagram shows, so that ticks are whole numbers
 ERROR = "ece"  # drawn beside, on average over the targets
 
 
@@ -179,7 +180,11 @@ def _limits(
     near = [guess for guess in guesses if low - reach <= guess <= high + reach]
     low, high = min([low, *near]), max([high, *near])
     margin = 0.05 * (high - low) or 0.5
-    return _cut((low - margin, high + margin), metric)
+    low, high = _cut((low - margin, high + margin), metric)
+    if METRICS[metric].unit == "%" and high - low < LEAST:
+        low = max(0.0, min(low, high - LEAST))
+        high = low + LEAST
+    return low, high
 
 
 def _cut(ends: tuple[float, float], metric: str) -> tuple[float, float]:

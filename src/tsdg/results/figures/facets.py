@@ -29,7 +29,7 @@ from tsdg.study.metric import METRICS
 MOST, NARROWEST = 5, 0.75  # diagrams side by side; width of one, inches
 ALONE = "Averages alone: diagrams of all targets are higher than a page. In a page's width they are drawn."
 LABELS = 0.4  # of the figure's width, that row labels take at most
-BETWEEN, RIGHT = 0.2, 0.16  # diagrams; the last one and the edge, inches
+BETWEEN, RIGHT = 0.2, 0.12  # diagrams; the last one and the edge, inches
 
 
 class Facet(NamedTuple):
@@ -130,7 +130,7 @@ def facets(
         ax.set_ylim(len(rows) - 0.5, -0.5)
         ax.tick_params(axis="y", length=0)
         ax.xaxis.set_major_locator(
-            MaxNLocator(5 if side > 1.2 else 4 if side > 0.9 else 3, steps=[1, 2, 2.5, 5, 10])
+            MaxNLocator(5 if side > 1.2 else 4 if side > 0.8 else 3, steps=[1, 2, 2.5, 5, 10])
         )
         ax.xaxis.set_minor_locator(AutoMinorLocator(2))
         ax.grid(axis="x", which="both")

@@ -132,8 +132,9 @@ def render(
             for j, field in enumerate(reversed(names)):
                 strip = maps.axes(figure, x, y + side + j * STRIP, side, STRIP)
                 _strip(strip, field, runs[field], len(values), side)
-            if runs:
-                _separate(ax, min(runs.values(), key=len))
+            whole = [own for own in runs.values() if len(own) == len({value for value, _ in own})]
+            if whole:  # not of what the order scatters
+                _separate(ax, min(whole, key=len))
             tree = maps.axes(figure, x, y + side + STRIP * len(names), side, TREE)
             _tree(tree, order.tree, len(values))
             tree.set_title(part.title, pad=3)
@@ -154,7 +155,7 @@ def _strip(ax: Axes, field: str, runs: Sequence[tuple[Any, int]], domains: int, 
     ax.set_xlim(0, domains)
     ax.set_ylim(0, 1)
     ax.axis("off")
-    ax.text(-0.1, 0.5, field, ha="right", va="center", color=QUIET, parse_math=False)
+    ax.text(-0.05 * domains / side, 0.5, field, ha="right", va="center", color=QUIET, parse_math=False)
     start = 0
     for value, length in runs:
         words = within(str(value), length * side / domains)
