@@ -77,6 +77,10 @@ def test_an_edit_runs_again_what_it_touches(finished: Workflow) -> None:
     # Two more draws are one more pack of two draws and three targets, or six trainings alone.
     assert finished.plan("--config", "set=[draws=4]") == {"train": 1} | RESULTS | listed
     assert finished.plan("--config", "set=[draws=4]", "runs_per_job=1") == {"train": 6} | RESULTS | listed
+    # Other raw files are prepared and trained on in the same call.
+    simulated = "datasets={bearings: {simulate: {seed: 1}}}"
+    table = {"simulate_bearings": 1, "prepare": 1, "train": 2, "select": 1, "table": 1}
+    assert finished.plan("--config", simulated, "--", "results/tables/small.tex") == table
     # One more seed is a pack more of each variant.
     assert finished.plan("--config", "set=[seeds=2]") == {"train": 2} | RESULTS
 

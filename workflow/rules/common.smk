@@ -10,6 +10,7 @@ from pathlib import Path
 
 import yaml
 from snakemake.executors import dryrun
+from snakemake.io import IOFile
 from snakemake.logging import logger
 from snakemake.resources import Resource
 from snakemake.settings.enums import Quietness
@@ -189,11 +190,30 @@ def figure_caption(wildcards, output):
     return flow.figure_caption(wildcards.figure)
 
 
+def noted_of(file):
+    """What Snakemake has noted of how a file was made."""
+    return workflow.persistence.metadata(file) or {}
+
+
 def raw_files(wildcards):
     """What a data set is prepared from: a new time alone is no reason to prepare it again."""
-    changed = flow.raw_changed(wildcards.dataset)
     paths = flow.raw_paths(wildcards.dataset)
+    if simulated_anew(wildcards.dataset):
+        return paths
+    changed = flow.raw_changed(wildcards.dataset)
     return [path if path in changed else ancient(path) for path in paths]
+
+
+def simulated_anew(dataset):
+    """Whether this call simulates a data set again, as Snakemake has noted other options or code.
+
+    Of what follows from files that it makes and that are `ancient`, it would make nothing, wanted or not.
+    """
+    if dataset not in flow.simulated:
+        return False
+    noted = noted_of(IOFile(flow.raw_paths(dataset)[0])).get("params") or []
+    now = flow.simulate_options(dataset), flow.simulate_code(dataset)
+    return bool(noted) and not {repr(param) for param in now} <= set(noted)
 
 
 def all_results(wildcards):
@@ -248,7 +268,7 @@ def made_otherwise():
     for job in workflow.dag.jobs:
         records = [path for path in job.input if path.startswith(f"{RECORDS}/")]
         if absent := sum(not Path(path).exists() for path in records):
-            shell = workflow.persistence.metadata(job.output[0]).get("shellcmd") or ""
+            shell = noted_of(job.output[0]).get("shellcmd") or ""
             file = re.search(r"--params (\S+)", shell)
             settings = f" (--configfile {file[1]})" if file and file[1] != STUDY else ""
             made.append(
