@@ -1,8 +1,8 @@
 """Processor time of the commands that read a study and its records, on synthetic records.
 
 ``python benchmarks/commands.py`` makes those of the table Bearings, all 6,384, in a scratch folder first;
-with ``--more hhar ablation bearings_diff_dist kernel_choice`` there are some 34,000, and `status`
-and `plan` are of all these tables.
+with ``--more hhar ablation bearings_diff_dist kernel_choice bearings_repaired hapt`` there are 33,960, and
+`status` and `plan` are of all these tables.
 """
 
 import argparse
