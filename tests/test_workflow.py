@@ -11,6 +11,7 @@ from types import SimpleNamespace as Namespace
 
 import pytest
 import yaml
+from snakemake.cli import parse_config
 
 from tiny_study import LINE
 from tsdg.commands.main import parser
@@ -118,6 +119,46 @@ def test_overrides_are_as_those_of_the_commands(params, given):
 def test_overrides_that_would_be_parted_at_the_wrong_place_are_refused(params, given, fault):
     with pytest.raises(InputError, match=fault):
         configured(params, {"set": given})
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "datasets={tiny: {split: blocked}}",
+        "protocols={small: {seeds: 4}}",
+        "variants={vrex: {hparams: {lambda: 2}}}",
+        "tables={tiny: {rows: [erm], caption: 12 a}}",
+        "variants={new: {label: New, method: erm}}",
+        "training={decay: 1e-2}",
+        "ranking=null",
+        "variants={gone: null}",
+        "protocol=large",
+        "checkpoint=best",
+    ],
+)
+def test_the_same_is_given_to_snakemake_and_to_the_commands(params, given):
+    """Nested mappings merge, lists and values replace, null leaves out."""
+    params["ranking"] = {"tables": ["tiny"], "metric": "accuracy"}
+    params["protocols"]["small"]["checkpoint"] = "last"
+    params["variants"]["vrex"]["hparams"] = {"lambda": 1, "annealing": 0}
+    params["variants"]["gone"] = {"label": "Gone", "method": "erm"}
+    study = Study(params, [given])
+    assert study.params == configured(params, parse_config([given])).params
+    assert study.params == configured(params, {"set": given}).params
+    assert study.params != Study(params).params
+    assert study.checkpoint == ("best" if given == "checkpoint=best" else "last")
+    kept = {"annealing": 0, "lambda": 2 if "lambda" in given else 1}
+    assert study.variants["vrex"]["hparams"] == kept
+
+
+def test_what_the_protocol_sets_is_not_set_in_vain(params):
+    params["protocols"]["small"]["iterations"] = 5
+    for study in (
+        lambda: Study(params, ["training.iterations=3"]),
+        lambda: configured(params, parse_config(["training={iterations: 3}"])),
+    ):
+        with pytest.raises(InputError, match=r"protocol small sets it; set protocols\.small\.iterations"):
+            study()
 
 
 def test_a_module_with_a_section_of_its_own_takes_what_is_given(params):

@@ -38,7 +38,7 @@ from tsdg.study import settings
 from tsdg.study.jobs import TrainingRule, training_rules
 from tsdg.study.layout import text
 from tsdg.study.names import DATA_TABLES, DATASET_TABLES, RANKINGS, TOY_FIGURES, TOY_TABLES
-from tsdg.study.params import Tree, read, schema, value_of
+from tsdg.study.params import Tree, give, read, schema, update, value_of
 from tsdg.study.run import RECORDS, Run, parse_run_path, run_path, target_of
 from tsdg.study.study import Study
 
@@ -118,18 +118,8 @@ def merged(files: Iterable[str | Path]) -> Tree:
     """
     config: Tree = {}
     for tree in map(read, map(Path, files)):
-        _update(config, tree)
+        update(config, tree)
     return config
-
-
-def _update(tree: Tree, other: Mapping[str, Any]) -> None:
-    for key, value in other.items():
-        if isinstance(value, Mapping):
-            if not isinstance(tree.get(key), dict):
-                tree[key] = {}
-            _update(tree[key], value)
-        else:
-            tree[key] = deepcopy(value)
 
 
 def configured(
@@ -163,8 +153,9 @@ def configured(
         params.pop("set", None)
     overrides = _overrides(given.pop("set", None) or [])
     known = {*config, *schema()["properties"]}
-    _update(params, {key: _typed(value) for key, value in given.items() if own or key in known})
+    typed = {key: _typed(value) for key, value in given.items() if own or key in known}
     try:
+        give(params, typed)
         return Study(params, overrides)
     except InputError as error:
         here = Path.cwd()

@@ -20,7 +20,7 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 PARAMS, RUNS, DATA = Path("params.yaml"), Path(RECORDS), Path("results/data")
 STUDY_OPTIONS = """
 The study is read from params.yaml; --set key=value overrides a value of it, e.g. --set iterations=100 or
---set datasets.bearings.split=blocked.
+--set datasets.bearings.split=blocked; mappings merge with what is there, as those of `snakemake --config` do.
 """
 
 

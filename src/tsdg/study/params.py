@@ -91,6 +91,37 @@ def resolved(params: Mapping[str, Any], overrides: Iterable[str] = ()) -> Tree:
     return tree
 
 
+def give(tree: Tree, values: Mapping[str, Any]) -> None:
+    """Put what the command line gives into a study: mappings merge, all else replaces what is there.
+
+    What the chosen protocol sets would hide it: a `checkpoint` goes to the protocol too.
+
+    Raises
+    ------
+    InputError
+        The protocol sets what is given for all.
+    """
+    update(tree, values)
+    protocol, training = _chosen(tree), values.get("training")
+    for name in training if isinstance(training, Mapping) else ():
+        if name in protocol:
+            chosen = tree["protocol"]
+            raise InputError(f"training.{name}: protocol {chosen} sets it; set protocols.{chosen}.{name}")
+    if "checkpoint" in values and "checkpoint" in protocol:
+        update(tree, {"protocols": {tree["protocol"]: {"checkpoint": values["checkpoint"]}}})
+
+
+def update(tree: Tree, other: Mapping[str, Any]) -> None:
+    """Put one tree over another: mappings merge, all else replaces what is there."""
+    for key, value in other.items():
+        if isinstance(value, Mapping):
+            if not isinstance(tree.get(key), dict):
+                tree[key] = {}
+            update(tree[key], value)
+        else:
+            tree[key] = deepcopy(value)
+
+
 @cache
 def schema() -> Tree:
     """JSON schema of `params.yaml`: the file beside this one, with what its registries add.
@@ -135,12 +166,7 @@ def _assign(tree: Tree, assignment: str) -> None:
                 f"override {assignment!r}: unknown key {key!r}{meant}; alone stand {', '.join(settings)}"
             )
         path = ["protocols", str(tree.get("protocol")), path[0]]
-    if path[0] == "training" and path[1:2] and path[1] in _chosen(tree):
-        raise InputError(
-            f"override {assignment!r}: protocol {tree['protocol']} sets it; write {path[1]}={text}"
-        )
-    if path == ["checkpoint"] and "checkpoint" in _chosen(tree):
-        path = ["protocols", str(tree["protocol"]), "checkpoint"]
+    whole = tree
     for depth, part in enumerate(path[:-1]):
         if depth == 2 and part not in tree:
             tree[part] = {}
@@ -149,7 +175,9 @@ def _assign(tree: Tree, assignment: str) -> None:
             there = [k for k, v in tree.items() if isinstance(v, dict)]
             raise InputError(f"override {assignment!r}: there is no {place}{nearest(part, there)}")
         tree = tree[part]
-    tree[path[-1]] = value
+    for part in reversed(path):
+        value = {part: value}
+    give(whole, value)
 
 
 def _chosen(tree: Tree) -> Mapping[str, Any]:

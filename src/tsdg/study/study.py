@@ -94,7 +94,8 @@ class Study:
         Contents of `params.yaml`. A section, or an entry of one, that is null is left out.
     overrides : iterable of str
         Assignments ``key=value``; keys with dots reach into the tree (``datasets.bearings.split=blocked``),
-        a training setting alone (``iterations=100``) goes to the chosen protocol.
+        a training setting alone (``iterations=100``) goes to the chosen protocol. Mappings merge with what
+        is there, all else replaces it.
 
     Attributes
     ----------
