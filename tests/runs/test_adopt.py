@@ -15,6 +15,7 @@ from tsdg.runs import adopt as adoption
 from tsdg.runs.adopt import adopt, compared, outdated, sample
 from tsdg.runs.current import STAGING, CurrentRecords
 from tsdg.runs.job import train_job
+from tsdg.runs.writing import is_sealed
 from tsdg.study.run import Run, run_path
 from tsdg.study.study import Study
 from tsdg.toy.train import train as toy_train
@@ -59,7 +60,10 @@ def project(trained, tmp_path, monkeypatch):
 
 
 def contents(found):
-    return {run: json.loads((found.runs / run_path(run)).read_bytes()) for run in RUNS}
+    records = {run: json.loads((found.runs / run_path(run)).read_bytes()) for run in RUNS}
+    for record in records.values():
+        record.pop("checksum")
+    return records
 
 
 def test_records_of_the_same_numbers_are_adopted(project):
@@ -76,6 +80,7 @@ def test_records_of_the_same_numbers_are_adopted(project):
         assert {**record, "code": code} == before[run]
         assert (project.runs / run_path(run)).stat().st_mtime_ns == times[run]
         assert project.find(run) is not None
+        assert is_sealed((project.runs / run_path(run)).read_bytes())
     assert adopt(RUNS, project, toy_train) == "no record is outdated by its code alone"
 
 

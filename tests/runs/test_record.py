@@ -1,3 +1,4 @@
+import hashlib
 import json
 import os
 import subprocess
@@ -13,7 +14,7 @@ from tsdg.errors import InputError
 from tsdg.learning.metrics import evaluate_all, evaluate_target
 from tsdg.runs.compact import expanded
 from tsdg.runs.record import read, read_end
-from tsdg.runs.writing import plain, write
+from tsdg.runs.writing import is_sealed, plain, write
 from tsdg.study.run import Run, parse_run_path, run_path
 
 RUN = Run("bearings", "erm", "B", 0, 3)
@@ -242,6 +243,53 @@ def test_without_its_course_a_record_has_its_last_checkpoint_and_no_less_is_refu
         path.write_text(damage)
         with pytest.raises(InputError, match=message):
             read_end(path)
+
+
+def test_a_file_is_sealed_by_a_checksum_of_all_before_it(tmp_path):
+    path = tmp_path / run_path(save(tmp_path, RUN))
+    body, _, checksum = path.read_text().rpartition(',"checksum":')
+    assert json.loads(checksum.rstrip("}\n")) == hashlib.blake2b(body.encode(), digest_size=16).hexdigest()
+    assert is_sealed(path.read_bytes())
+    assert "checksum" not in expanded(json.loads(path.read_bytes()))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        changed(lambda record: record.update(losses=None)),
+        changed(lambda record: record["losses"].update(total=[1, 2])),
+        changed(lambda record: record["checkpoints"][0]["target"].update(accuracy=7.0)),
+        changed(lambda record: record["checkpoints"][0]["validation"].pop("S")),
+        changed(lambda record: record["checkpoints"].insert(0, record["checkpoints"].pop(1))),
+        lambda text: text.replace('"iteration":50,', '"iteration":50,"iteration":50,'),
+        lambda text: text.replace('"total":[1.0', '"total":[1.0\0'),
+        lambda text: text.replace('"iteration":30,', '"iteration":30,"note":"\udcff",'),
+    ],
+)
+def test_a_record_damaged_in_its_course_is_refused_without_it_too(tmp_path, damage):
+    path = tmp_path / run_path(save(tmp_path, RUN, ((30, 0.3, 0.3), (50, 0.4, 0.4), (100, 0.5, 0.5))))
+    text = path.read_text()
+    for damaged in (damage(text), damage(text.partition(',"checksum"')[0] + "}")):  # one of before
+        assert damaged != text
+        path.write_bytes(damaged.encode(errors="surrogateescape"))
+        messages = []
+        for reader in (read, read_end):
+            with pytest.raises(InputError, match="unusable run record") as error:
+                reader(path, RUN)
+            messages.append(str(error.value))
+        assert messages[0] == messages[1]
+
+
+def test_a_valid_record_that_was_edited_or_has_no_checksum_counts(tmp_path):
+    path = tmp_path / run_path(save(tmp_path, RUN, ((50, 0.4, 0.4), (100, 0.5, 0.5))))
+    whole, text = read(path), path.read_text()
+    for edited in (
+        text.replace('"iteration":50,', '"iteration":51,'),
+        text.partition(',"checksum"')[0] + "}",
+    ):
+        path.write_text(edited)
+        assert read_end(path, RUN) == read(path, RUN)
+        assert len(read_end(path).checkpoints) == len(whole.checkpoints)
 
 
 def test_the_worst_class_and_domain_are_those_of_the_record(tmp_path):

@@ -33,7 +33,7 @@ from tsdg.runs.current import STAGING, CurrentRecords
 from tsdg.runs.provenance import check_idle, is_known, replace_param
 from tsdg.runs.recipe import Recipe
 from tsdg.runs.record import Record, read
-from tsdg.runs.writing import plain
+from tsdg.runs.writing import plain, sealed
 from tsdg.study.run import Run, run_path
 
 SAME = ("device", "device_name", "torch", "numpy", "threads")  # of two machines that give the same bits
@@ -279,6 +279,5 @@ def stamp(one: Outdated, root: Path) -> None:
     contents, times = one.contents(), one.path.stat()
     contents["code"] = {"adopted_from": one.code, **contents["code"], "fingerprint": one.recipe.code}
     with atomic(one.path) as temporary:
-        text = json.dumps(contents, allow_nan=False, separators=(",", ":"))
-        temporary.write_text(text + "\n", encoding="utf-8")
+        temporary.write_text(sealed(contents), encoding="utf-8")
         os.utime(temporary, ns=(times.st_atime_ns, times.st_mtime_ns))

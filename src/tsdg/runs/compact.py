@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 FORMAT = 2  # of the file; files of format 1 hold the record as it is
+CHECKSUM = "checksum"  # of the file, see `tsdg.runs.writing.sealed`
 LARGEST = float(np.finfo(np.float32).max)
 
 Tree = dict[str, Any]
@@ -44,6 +45,7 @@ def expanded(record: Any) -> Any:
         return record
     try:
         names = record.pop("scores")
+        record.pop(CHECKSUM, None)
         for table in _tables(record):
             for domain, row in table.items():
                 table[domain] = dict(zip(names, row, strict=True))

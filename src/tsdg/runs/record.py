@@ -4,7 +4,6 @@ All that selection, tables and figures rest on. `tsdg.runs.writing` writes them.
 """
 
 import json
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -19,7 +18,7 @@ from tsdg.runs import compact
 from tsdg.runs.compact import expanded
 from tsdg.runs.recipe import Recipe
 from tsdg.runs.strict import FromZero, Number, converted, parsed
-from tsdg.runs.writing import FORMAT
+from tsdg.runs.writing import FORMAT, is_sealed
 from tsdg.study.reading import ADAPTED, LAST, asked_ways
 from tsdg.study.run import Run, run_path
 
@@ -313,8 +312,8 @@ class Record(Struct, frozen=True):
 def read(path: str | Path, run: Run | None = None, *, course: bool = True) -> Record:
     """A record, of the given run if there is one.
 
-    Without its `course`, which is most of the file and is then not looked at, it has of its checkpoints the
-    last alone, and no losses.
+    Without its `course`, which is most of the file, it has of its checkpoints the last alone, and no losses:
+    the course of a file that is as it was written is not decoded; any other is read whole.
 
     Raises
     ------
@@ -344,14 +343,12 @@ read_end = partial(read, course=False)
 
 
 def _end(text: bytes) -> bytes:
-    """The text of a record without its course; one that is not as it was written stays as it is."""
-    with suppress(msgspec.MsgspecError, KeyError):
-        parts = msgspec.json.decode(text, type=dict[str, Raw])
-        if msgspec.json.encode(parts) == text.rstrip() and "losses" in parts:
-            checkpoints = msgspec.json.decode(parts["checkpoints"], type=list[Raw])
-            shorter = {"checkpoints": checkpoints[-1:], "losses": {"iteration": []}}
-            return msgspec.json.encode(parts | shorter)
-    return text
+    """The text of a record without its course, which was valid when it was sealed; another stays as it is."""
+    if not is_sealed(text):
+        return text
+    parts = msgspec.json.decode(text, type=dict[str, Raw])
+    checkpoints = msgspec.json.decode(parts["checkpoints"], type=list[Raw])
+    return msgspec.json.encode(parts | {"checkpoints": checkpoints[-1:], "losses": {"iteration": []}})
 
 
 def check_run(path: str | Path, record: Record, run: Run) -> None:
