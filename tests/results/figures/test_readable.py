@@ -13,6 +13,7 @@ from synthetic_records import grid, make_record, metrics, save
 from tsdg.learning.metrics import reliability
 from tsdg.results import figures
 from tsdg.results.figures.critical_difference import critical_difference
+from tsdg.results.figures.style import MOST, fitted, lines_of
 from tsdg.results.figures.transfer import Matrix, render
 from tsdg.results.ranking import block_values, rank
 from tsdg.results.selection import select
@@ -72,6 +73,30 @@ def records(tmp_path_factory):
     return folder, select(runs, folder)
 
 
+ODD_ROWS = {"base": "W" * 100, "erm": "ERM " + "n" * 63, "ours": "Ours"}
+ODD_DOMAINS = [f"participant-number-{k:02}-of-the-study" for k in range(4)]
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory):
+    """Folder of records of rows and domains whose names are long words, the selected runs and the layout."""
+    folder = tmp_path_factory.mktemp("odd")
+    runs = grid(ODD_ROWS, ODD_DOMAINS, [0, 1], ["fixed"], dataset="one")
+    bins = reliability(np.repeat([[0.9, 0.1], [0.4, 0.6]], [60, 30], axis=0), np.zeros(90, int))
+    for run in runs:
+        record = make_record(run, ((100, 0.5, 2 / 3),), [name for name in ODD_DOMAINS if name != run.target])
+        record["classes"] = [f"class number {k}" for k in range(30)]
+        counts = 2 * np.eye(30, dtype=int) + np.eye(30, k=1, dtype=int)
+        counts[29, 0] = 1
+        found = metrics(2 / 3) | {"n": 90, "reliability": bins, "confusion": counts.tolist()}
+        record["checkpoints"][0]["target"] = found
+        write(folder / run_path(run), record)
+    shape = layout(
+        ODD_ROWS, panel("one", ODD_DOMAINS, ["accuracy", "ece"]), labels=ODD_ROWS, baselines=["base"]
+    )
+    return folder, select(runs, folder), shape
+
+
 @pytest.fixture
 def saved(monkeypatch):
     """Figures that are saved, with their boxes in inches, in a list that fills; nothing is drawn."""
@@ -123,6 +148,28 @@ def test_no_text_is_small_or_cut_or_on_another(kind, width, records, saved, tmp_
     folder, selected = records
     figures.DRAW[kind](selected, SHAPE, folder, tmp_path, "f", width=width, **OPTIONS[kind])
     check(*saved[0], width)
+
+
+@pytest.mark.parametrize("width", figures.WIDTHS.values(), ids=figures.WIDTHS)
+@pytest.mark.parametrize("kind", ["accuracy", "forest", "reliability"])
+def test_long_words_have_room(kind, width, odd, saved, tmp_path):
+    folder, selected, shape = odd
+    options = {"rows": list(ODD_ROWS)} if "rows" in OPTIONS[kind] else OPTIONS[kind]
+    figures.DRAW[kind](selected, shape, folder, tmp_path, "f", width=width, **options)
+    check(*saved[0], width)
+
+
+def test_long_words_are_broken_where_they_have_hyphens_and_shortened_only_where_they_still_differ():
+    [broken] = fitted(["target participant-number-00-of"], 1.0)
+    assert broken.split("\n") == ["target", "participant-number-", "00-of"]
+    letters = "".join(lines_of("n" * 90, 1.0))
+    assert letters == "n" * 90
+    [short] = fitted(["a" * 50 + "m" * 100 + "z" * 50], 1.0)
+    assert short.count("\n") < MOST
+    assert short.startswith("aaa")
+    assert short.endswith("zzz")
+    assert len(set(fitted(["a" * 99 + middle + "z" * 99 for middle in "xy"], 1.0))) == 2
+    assert "\\\n" not in fitted([r"\$" * 90], 1.0)[0]
 
 
 @pytest.mark.parametrize("width", figures.WIDTHS.values(), ids=figures.WIDTHS)

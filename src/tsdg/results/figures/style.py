@@ -1,5 +1,6 @@
 """The one look of all figures, and how wide a text is in it."""
 
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -141,13 +142,18 @@ def text_width(text: str) -> float:
 
 
 SPACE = 3.2 / 72  # between words, inches
+MOST = 3  # lines of a word of a name
 
 
 def lines_of(text: str, width: float) -> list[str]:
-    """A text in lines of at most a width in inches; a word that is wider has a line of its own."""
+    """A text in lines of at most a width in inches; a word that is wider is broken."""
+    return _lines([piece for word in text.split() for piece in _pieces(word, width)], width)
+
+
+def _lines(words: Sequence[str], width: float) -> list[str]:
     lines: list[str] = []
     used = 0.0
-    for word in text.split():
+    for word in words:
         more = SPACE + text_width(word)
         if lines and used + more <= width:
             lines[-1] += f" {word}"
@@ -156,6 +162,36 @@ def lines_of(text: str, width: float) -> list[str]:
             lines.append(word)
             used = more - SPACE
     return lines
+
+
+def _pieces(word: str, width: float) -> list[str]:
+    """A word in as few pieces as fit, parted after hyphens and the like; a part that is wider, anywhere."""
+    if text_width(word) <= width:
+        return [word]
+    pieces = [""]
+    for part in re.findall(r"[^-_./]*[-_./]?", word):
+        for unit in [part] if text_width(part) <= width else _letters(part):
+            if pieces[-1] and text_width(pieces[-1] + unit) > width:
+                pieces.append("")
+            pieces[-1] += unit
+    return pieces
+
+
+def _letters(text: str) -> list[str]:
+    """Of a text that is `plain`."""
+    return re.findall(r"\\\$|.", text)
+
+
+def shortened(text: str, width: float) -> str:
+    """A text that is `plain`, without so much of its middle that it fits into a width in inches."""
+    if text_width(text) <= width:
+        return text
+    letters = _letters(text)
+    for kept in range(len(letters) - 1, 1, -1):
+        short = "".join([*letters[: kept - kept // 2], "…", *letters[len(letters) - kept // 2 :]])
+        if text_width(short) <= width:
+            return short
+    return "…"
 
 
 def within(text: str, width: float) -> str:
@@ -168,14 +204,22 @@ def within(text: str, width: float) -> str:
 
 
 def fitted(names: Iterable[str], width: float) -> list[str]:
-    """Names in as many lines as a width in inches takes, each name's about as wide."""
-    return ["\n".join(_even(lines_of(name, width))) for name in names]
+    """Names in as many lines as a width in inches takes, each name's about as wide.
+
+    A word of more than `MOST` lines is `shortened`, if names still differ.
+    """
+    whole = list(names)
+    short = [" ".join(shortened(word, (MOST - 0.3) * width) for word in name.split()) for name in whole]
+    if len(set(short)) < len(set(whole)):
+        short = whole
+    return ["\n".join(_even(lines_of(name, width))) for name in short]
 
 
 def _even(lines: list[str]) -> list[str]:
     """The same words in as many lines, the widest of which is narrowest."""
     width = max(map(text_width, lines), default=0.0)
-    tried = [lines_of(" ".join(lines), share / 20 * width) for share in range(10, 20)]
+    words = " ".join(lines).split()
+    tried = [_lines(words, share / 20 * width) for share in range(10, 20)]
     fit = [one for one in tried if len(one) == len(lines)]
     return min([lines, *fit], key=lambda one: max(map(text_width, one), default=0.0))
 
