@@ -280,6 +280,18 @@ def test_a_bad_recordings_table_is_refused_row_by_row(raw, tmp_path):
         assert words in text
     assert len(text.splitlines()) == 7
 
+    def spoil_all(table):
+        table.loc[:2, "number"] = ["-5", "1e19", "7.5"]
+        table.loc[3:4, "rpm"] = ["inf", "1e300"]
+        table.loc[table.fault == "OF", "clock"] = "six"
+
+    with pytest.raises(InputError) as caught:
+        read_table(own_table(tmp_path, spoil_all))
+    shown = str(caught.value).splitlines()[1:]
+    assert [line.split(":")[0].strip() for line in shown[:5]] == [f"line {line}" for line in range(2, 7)]
+    assert "fault is OF, but clock is not 1 to 12" in shown[5]
+    assert (len(shown), shown[-1]) == (11, "  and 24 more")
+
     def drop(table):
         table.loc[table.number == "197", "load"] = "1"
 
@@ -290,6 +302,24 @@ def test_a_bad_recordings_table_is_refused_row_by_row(raw, tmp_path):
     (tmp_path / "empty.csv").write_text(RECORDINGS.read_text().partition("\n")[0])
     with pytest.raises(InputError, match=r"empty\.csv: the recordings table has no rows"):
         read_table(tmp_path / "empty.csv")
+
+
+def test_lines_of_a_list_are_those_of_its_file(tmp_path):
+    """Blank lines count, trailing commas change nothing; what parts cells otherwise is named."""
+    own = tmp_path / "own.csv"
+    header, *rows = RECORDINGS.read_text().splitlines()
+    own.write_text("\n".join(["", header, "", " ", *(row + "," for row in rows)]))
+    pd.testing.assert_frame_equal(read_table(own), read_table())
+    own.write_text("\n".join([header, "", "", "", *rows[:12], rows[12].replace(",OF", ",XF"), *rows[13:]]))
+    with pytest.raises(InputError, match=r"line 17: fault and size"):
+        read_table(own)
+    own.write_text("\n".join([header, *(row + ",more" for row in rows)]))
+    with pytest.raises(InputError, match=r"line 2 \(81 in all\) has more cells than the header"):
+        read_table(own)
+    for mark, words in ((";", "semicolons"), ("\t", "tabs")):
+        own.write_text(RECORDINGS.read_text().replace(",", mark))
+        with pytest.raises(InputError, match=f"missing, or there twice; put commas in place of its {words}"):
+            read_table(own)
 
 
 @pytest.mark.parametrize(

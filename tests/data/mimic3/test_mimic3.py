@@ -282,6 +282,11 @@ def test_a_table_of_items_of_ones_own(tmp_path):
         read_items(own)
     assert str(caught.value).count("\n") == 4
     assert "line 2: variable is empty" in str(caught.value)
+    own.write_text("itemid,variable,unit,low,high\n1e19,a,,1,2\n\n-1,b,,1,2\n3,  ,,1,2\n")
+    with pytest.raises(
+        InputError, match=r"line 2: itemid .*\n  line 4: itemid .*\n  line 5: variable is empty$"
+    ):
+        read_items(own)
     own.write_text("itemid,variable\n")
     with pytest.raises(InputError, match="column unit, low, high missing"):
         read_items(own)

@@ -60,14 +60,11 @@ def read_table(path: str | Path | None = None) -> pd.DataFrame:
     """
     path = Path(path or RECORDINGS)
     table = listing.read(path, _WHAT, _COLUMNS, ("number", "load", "size", "clock", "sampling_rate", "rpm"))
-    for name in ("location", "fault"):
-        table[name] = table[name].fillna("").astype(str).str.strip()
     normal = table.fault == "normal"
     table["class_"] = table.fault.where(normal, table.fault + table["size"].map(" {:.3f}".format))
     faulty_end = table.location.isin(list(SENSORS))
-    shared_number = table.number.duplicated(keep=False)
     faults = {
-        "number is not a whole number of its own": (table.number % 1 != 0) | shared_number,
+        "number is not a whole number of its own": ~listing.whole(table.number),
         "location is not drive end or fan end (empty for normal)": ~faulty_end.where(
             ~normal, table.location == ""
         ),
@@ -76,8 +73,8 @@ def read_table(path: str | Path | None = None) -> pd.DataFrame:
         "sampling_rate is not 12000 (or 48000, if normal)": ~(
             (table.sampling_rate == SAMPLING_RATE) | (normal & (table.sampling_rate == NORMAL_SAMPLING_RATE))
         ),
-        "rpm is not a speed": ~(table.rpm > 0),
-        "clock is empty, though fault is OF": (table.fault == "OF") & table.clock.isna(),
+        "rpm is not a speed from 1 to 100000": ~table.rpm.between(1, 1e5),
+        "fault is OF, but clock is not 1 to 12": (table.fault == "OF") & ~table.clock.between(1, 12),
     }
     listing.check(path, _WHAT, table, faults)
     return table.astype({"number": int, "load": int, "sampling_rate": int}).set_index("number")

@@ -30,10 +30,9 @@ def read_items(path: str | Path | None = None) -> pd.DataFrame:
     path = Path(path or ITEMS)
     table = listing.read(path, _WHAT, _COLUMNS, ("itemid", "low", "high"))
     faults = {
-        "itemid is not a whole number of its own": (table.itemid % 1 != 0)
-        | table.itemid.duplicated(keep=False),
-        "variable is empty": table.variable.isna(),
+        "itemid is not a whole number of its own": ~listing.whole(table.itemid),
+        "variable is empty": table.variable == "",
         "low is not below high": ~(table.low < table.high),
     }
     listing.check(path, _WHAT, table, faults)
-    return table.astype({"itemid": int})
+    return table.astype({"itemid": int}).reset_index(drop=True)
