@@ -13,12 +13,13 @@ import pytest
 import yaml
 from snakemake.cli import parse_config
 
+from synthetic_records import save
 from tiny_study import LINE
 from tsdg.commands.main import parser
 from tsdg.data import contents
 from tsdg.errors import InputError
 from tsdg.study.jobs import training_rules
-from tsdg.study.run import parse_run_path
+from tsdg.study.run import parse_run_path, run_path
 from tsdg.study.study import Study
 from tsdg.workflow import (
     CODE,
@@ -610,6 +611,25 @@ def test_what_to_do_after_a_failure_can_be_done():
     trained = after_failure("study.yaml", ["tiny"], {"fetch_bearings_raw", "train"})
     assert "tsdg status" in trained
     assert "tsdg select tiny" in trained
+
+
+def test_after_a_failure_unusable_records_are_to_be_deleted_before_anything_is_selected(study_of):
+    flow = study_of("mine")
+    table = next(iter(flow.study.tables))
+    whole, other, cut, _ = flow.study.table_runs(table)[:4]
+    save(Path("results/runs"), whole, ((50, 0.4, 0.4), (100, 0.5, 0.5)))
+    for run in (other, cut):
+        (Path("results/runs") / run_path(run)).parent.mkdir(parents=True, exist_ok=True)
+    record = (Path("results/runs") / run_path(whole)).read_text()
+    (Path("results/runs") / run_path(other)).write_text(record)
+    (Path("results/runs") / run_path(cut)).write_text(record[:99])
+    unusable = flow.unusable([table])
+    assert [str(path) for path in unusable] == [f"results/runs/{run_path(run)}" for run in (other, cut)]
+    text = after_failure("study.yaml", [table], {"select"}, unusable)
+    first, _, then = text.partition(f"\n    rm {unusable[0]} {unusable[1]}\n")
+    assert "count as there until they are deleted" in first
+    assert f"tsdg select {table}" in then
+    assert "    rm " not in after_failure("study.yaml", [table], {"select"})
 
 
 def test_snakemake_reads_a_study_as_the_command_line_does(params, tmp_path):

@@ -34,6 +34,8 @@ from tsdg.runs.expected import Expected
 from tsdg.runs.fingerprint import functions_fingerprint
 from tsdg.runs.plan import START
 from tsdg.runs.recipe import Recipes
+from tsdg.runs.record import read_end
+from tsdg.runs.status import deleting
 from tsdg.study import settings
 from tsdg.study.jobs import TrainingRule, training_rules
 from tsdg.study.layout import text
@@ -514,6 +516,19 @@ class Workflow:
         """The records of the runs that a table needs."""
         return _records(self.study.table_runs(table))
 
+    def unusable(self, tables: Iterable[str]) -> list[Path]:
+        """Records of some tables that are there and that nothing reads."""
+        wanted = dict.fromkeys(run for table in tables for run in self.study.table_runs(table))
+        found = []
+        for run in wanted:
+            path = Path(RECORDS, run_path(run))
+            try:
+                if path.exists():
+                    read_end(path, run)
+            except InputError:
+                found.append(path)
+        return found
+
     def table_settings(self, table: str) -> str:
         """What a table's runs are selected under, which the commands that read them compare."""
         hashes = settings.of_table(self.study, table)
@@ -731,7 +746,12 @@ def missing(paths: Iterable[str]) -> str:
     return f"{len(absent)} files are missing, the first {absent[0]}" if absent else ""
 
 
-def after_failure(study_file: str, unfinished: Sequence[str], failed: Collection[str] = ()) -> str:
+def after_failure(
+    study_file: str,
+    unfinished: Sequence[str],
+    failed: Collection[str] = (),
+    unusable: Sequence[Path] = (),
+) -> str:
     """What to do when something failed: look, go on, and see the tables with their gaps.
 
     Parameters
@@ -742,6 +762,8 @@ def after_failure(study_file: str, unfinished: Sequence[str], failed: Collection
         Tables that were to be made and that training held up.
     failed : collection of str
         Names of the rules that failed. Where only recordings did, nothing was trained that could be shown.
+    unusable : sequence of Path
+        See `Workflow.unusable`.
     """
     of_data = [rule for rule in failed if rule.startswith(("fetch_", "simulate_", "prepare"))]
     lines = ["", "What is finished is kept."]
@@ -750,6 +772,7 @@ def after_failure(study_file: str, unfinished: Sequence[str], failed: Collection
         lines += ["To try without: --config 'datasets={NAME: {source: simulated}}'"]
     if len(of_data) < len(failed) or not failed:
         lines += ["What failed, and why:", f"    tsdg status --params {study_file}"]
+    lines += deleting(unusable)
     lines += ["Once that is put right, the same command again trains what is missing."]
     if of_data and len(of_data) == len(failed):
         unfinished = []

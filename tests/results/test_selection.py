@@ -120,7 +120,12 @@ def test_the_csv_is_stable_and_read_back_with_its_types(tmp_path):
     assert (tmp_path / "a" / "selected.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
     pd.testing.assert_frame_equal(read_csv(tmp_path / "b.csv"), selected)
     assert [path.name for path in tmp_path.glob("a/*")] == ["selected.csv"], "a temporary file is left"
-    header, *lines = (tmp_path / "b.csv").read_text().splitlines()
+    text = (tmp_path / "b.csv").read_text()
+    for cut in (3, len(text) // 2, len(text) - 1):
+        (tmp_path / "b.csv").write_text(text[:cut])
+        with pytest.raises(InputError, match=r"b.csv: it is cut short.*tsdg select"):
+            read_csv(tmp_path / "b.csv")
+    header, *lines = text.splitlines()
     for column, wrong in (
         ("rule", "best"),
         ("status", "done"),

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from itertools import product
 
 import pytest
 import yaml
@@ -98,6 +99,7 @@ def test_the_states(project, params, held, capsys):
     code, numbers, out = counted()
     assert (code, numbers) == (1, [4, 1, 1, 0, 1, 1])
     assert "    on its way" in out
+    assert "rm " not in out
     assert (
         "again: tsdg train --data results/data/tiny --dataset tiny --variant ours-learned --target A" in out
     )
@@ -115,6 +117,11 @@ def test_the_states(project, params, held, capsys):
     assert (code, numbers) == (1, [4, 1, 1, 0, 1, 1])
     assert str(run_path(learned_d)) in out
     assert "Delete it" in out
+    first, _, then = out.partition(f"\n    rm results/runs/{run_path(learned_d)}\n")
+    assert "count as there until they are deleted" in first
+    assert then.startswith("The next snakemake trains what failed again")
+    path.unlink()
+    assert counted()[:2] == (0, [4, 1, 1, 0, 0, 2])
 
 
 def test_the_command_that_repeats_is_given_what_the_status_was(project, params, capsys):
@@ -169,10 +176,15 @@ def test_a_folder_in_place_of_a_log_is_one_message(project, params, capsys):
     assert "a folder where a job's log belongs" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["status", "plan", "select", "prune"])
-def test_a_folder_of_records_that_is_named_must_be_there(project, command, capsys):
-    assert main([command, *(["tiny"] if command == "select" else []), "--runs", "nothere"]) == 2
-    assert "--runs nothere: no such folder" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("command", "flag"),
+    [("status", "--logs"), *product(["status", "plan", "select", "prune"], ["--runs", "--data"])],
+)
+def test_a_folder_that_is_named_must_be_there(project, command, flag, capsys):
+    (project / "file").touch()
+    for place in ("nothere", "file"):
+        assert main([command, *(["tiny"] if command == "select" else []), flag, place]) == 2
+        assert f"{flag} {place}: no such folder" in capsys.readouterr().err
 
 
 def test_prune_deletes_what_no_table_wants_when_told_to(project, params, capsys):

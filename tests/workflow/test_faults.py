@@ -153,6 +153,7 @@ def test_a_damaged_record_is_named_and_made_again_alone(copy: Workflow) -> None:
     output = copy.run("--", "results/tables/small.tex", fails=True)
     assert f"{path}: unusable run record, it is truncated" in output
     assert "Delete it and run the same command again" in output
+    assert re.search(rf"    rm {path}\n.*    tsdg select small \S+ \S+ && ", output, re.DOTALL)
     assert path in tsdg(copy.folder, "status", fails=True)
     record.unlink()
     # The same command misses it, though the table is there, and of its pack trains that run alone.

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from tsdg.commands.arguments import DATA, RUNS, Commands, check_runs, command, load_study, positive
+from tsdg.commands.arguments import DATA, RUNS, Commands, check_folders, command, load_study, positive
 
 
 def add(commands: Commands) -> None:
@@ -35,7 +35,7 @@ def _adopt(options: argparse.Namespace) -> None:
     from tsdg.toy.train import train
 
     study = load_study(options)
-    check_runs(options)
+    check_folders(options)
     runs = [run for table in chosen_tables(study, []).values() for run in table]
     done = adopt(
         runs,

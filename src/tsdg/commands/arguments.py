@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from tsdg.errors import InputError, nearest
-from tsdg.study.run import RECORDS
+from tsdg.study.run import LOGS, RECORDS
 
 if TYPE_CHECKING:
     from tsdg.study.selection import Selection
@@ -59,10 +59,16 @@ def preparing(options: argparse.Namespace, card: Path) -> str:
     return f"snakemake {file}--cores 1 {card}"
 
 
-def check_runs(options: argparse.Namespace) -> None:
-    """Before anything is trained there is no folder of records; one that was named should be there."""
-    if options.runs != RUNS and not options.runs.is_dir():
-        raise InputError(f"--runs {options.runs}: no such folder; give the folder of records")
+def check_folders(options: argparse.Namespace) -> None:
+    """A folder that is named must be there; before anything is made, the usual ones are not."""
+    for name, usual, what in (
+        ("runs", RUNS, "records"),
+        ("data", DATA, "prepared data sets"),
+        ("logs", Path(LOGS), "the trainings' logs"),
+    ):
+        folder = getattr(options, name, usual)
+        if folder != usual and not folder.is_dir():
+            raise InputError(f"--{name} {folder}: no such folder; give the folder of {what}")
 
 
 def natural(text: str) -> int:

@@ -13,7 +13,7 @@ from tsdg.commands.arguments import (
     PARAMS,
     RUNS,
     Commands,
-    check_runs,
+    check_folders,
     command,
     load_study,
     path_or_name,
@@ -73,7 +73,7 @@ def _plan(options: argparse.Namespace) -> None:
     from tsdg.runs.record import read_end
 
     study = load_study(options)
-    check_runs(options)
+    check_folders(options)
     tables = plan.chosen_tables(study, options.tables)
     found = CurrentRecords(study, options.runs, options.data, read_end)
     probed = None
@@ -94,7 +94,7 @@ def _status(options: argparse.Namespace) -> int:
     from tsdg.runs.record import read_end
 
     study = load_study(options)
-    check_runs(options)
+    check_folders(options)
     tables = chosen_tables(study, options.tables)
     again = [] if options.params == PARAMS else ["--params", str(options.params)]
     again += [word for override in options.set for word in ("--set", override)]
@@ -126,7 +126,7 @@ def _prune(options: argparse.Namespace) -> None:
     from tsdg.runs import prune
 
     study = load_study(options)
-    check_runs(options)
+    check_folders(options)
     paths, features = prune.unwanted(study, options.runs), prune.stale_features(study, options.data)
     protocol = study.params["protocol"]
     for line in prune.summary(paths, options.runs):

@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tsdg.commands.arguments import DATA, RUNS, Commands, check_runs, command, load_study
+from tsdg.commands.arguments import DATA, RUNS, Commands, check_folders, command, load_study
 from tsdg.errors import InputError, check_known
 from tsdg.files import write_text
 
@@ -52,7 +52,7 @@ def _records(options: argparse.Namespace) -> None:
         if Path(folder).exists() and (not Path(folder).is_dir() or any(Path(folder).iterdir())):
             raise InputError(f"--to {tool} {folder}: that is not empty; name a new folder, or delete it")
     study = load_study(options)
-    check_runs(options)
+    check_folders(options)
     wanted = dict.fromkeys(run for runs in chosen_tables(study, options.tables).values() for run in runs)
     current = CurrentRecords(study, options.runs, options.data)
     missing = 0

@@ -15,7 +15,7 @@ from tsdg.commands.arguments import (
     PARAMS,
     RUNS,
     Commands,
-    check_runs,
+    check_folders,
     command,
     load_study,
     selection,
@@ -212,7 +212,7 @@ def _select(options: argparse.Namespace) -> None:
     from tsdg.study.selection import LEFT_OUT
 
     study = load_study(options)
-    check_runs(options)
+    check_folders(options)
     current = CurrentRecords(study, options.runs, options.data)
     outdated: set[Run] = set()
 
@@ -257,7 +257,7 @@ def _policies(options: argparse.Namespace) -> None:
     from tsdg.study.selection import JUDGES
 
     study = load_study(options)
-    check_runs(options)
+    check_folders(options)
     check_known(options.metric, JUDGES, "metric that may select", "--metric")
     layout = study.layout(options.table)
     found, remarks = compare(study, options.table, options.runs, options.data, options.metric)

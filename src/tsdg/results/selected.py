@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from itertools import product
 from pathlib import Path
 
@@ -72,7 +73,10 @@ def read_csv(path: str | Path) -> pd.DataFrame:
     remedy = "Make it again with `tsdg select`."
     empty_is_missing = {name: [""] for name, kind in TYPES.items() if kind != "str"}
     try:
-        selected = pd.read_csv(path, dtype=TYPES, keep_default_na=False, na_values=empty_is_missing)
+        text = Path(path).read_bytes()
+        if not text.endswith(b"\n"):
+            raise InputError(f"{path}: it is cut short, as its last line has no end. {remedy}")
+        selected = pd.read_csv(BytesIO(text), dtype=TYPES, keep_default_na=False, na_values=empty_is_missing)
     except (OSError, ValueError, TypeError) as error:
         raise InputError(f"{path}: not a file of selected runs ({error}). {remedy}") from error
     if tuple(selected.columns) != COLUMNS:
@@ -80,7 +84,9 @@ def read_csv(path: str | Path) -> pd.DataFrame:
     for column, known in _WORDS.items():
         strange = sorted(set(selected[column]) - set(known))
         if strange:
-            raise InputError(f"{path}: {column} {strange[0]!r} is not one of {', '.join(known)}. {remedy}")
+            raise InputError(
+                f"{path}: {column} {strange[0]!r} is not one of {', '.join(map(repr, known))}. {remedy}"
+            )
     for column, (low, high) in _RANGES.items():
         values = selected[column].dropna()
         wrong = values[(values < low - _ROUNDING) | (values > high + _ROUNDING) | (values == math.inf)]

@@ -44,10 +44,11 @@ class Failure(NamedTuple):
 
 
 class Status(NamedTuple):
-    """States of runs, what failed, and how many records are outdated in what way."""
+    """States of runs, what failed, which records are unusable, and how many are outdated in what way."""
 
     states: dict[Run, str]
     failures: list[Failure]
+    unusable: list[Path]
     outdated: Counter[str]
 
     def table(self, tables: dict[str, list[Run]]) -> pd.DataFrame:
@@ -81,7 +82,7 @@ def status(
     """
     wanted = {run for runs in tables.values() for run in runs}
     states: dict[Run, str] = {}
-    failures, outdated = [], Counter[str]()
+    failures, unusable, outdated = [], [], Counter[str]()
     for job in training_jobs(study):
         log = logs / f"{job.log}.log"
         open_ = []
@@ -92,6 +93,7 @@ def status(
                 states[run] = "failed"
                 again = _command(study, found, [run], options)
                 failures.append(Failure(str(error), [], again))
+                unusable.append(found.runs / run_path(run))
                 continue
             if record is None:
                 open_.append(run)
@@ -106,7 +108,7 @@ def status(
                 failures.append(
                     Failure(str(log), joblog.tail(log), _command(study, found, job.runs, options))
                 )
-    return Status(states, failures, outdated)
+    return Status(states, failures, unusable, outdated)
 
 
 def _state(log: str, record: Path) -> str:
@@ -135,5 +137,16 @@ def text(seen: Status, tables: dict[str, list[Run]]) -> str:
     if len(seen.failures) > SHOWN:
         lines += ["", f"... and {len(seen.failures) - SHOWN} more"]
     if seen.failures:
-        lines += ["", "The next snakemake trains what failed again, and nothing that is done."]
+        lines += ["", *deleting(seen.unusable)]
+        lines += ["The next snakemake trains what failed again, and nothing that is done."]
     return "\n".join(lines)
+
+
+def deleting(unusable: Sequence[Path]) -> list[str]:
+    """What to do about unusable records before anything else, in lines."""
+    if not unusable:
+        return []
+    return [
+        "Unusable records count as there until they are deleted, so that first:",
+        "    " + shlex.join(["rm", *map(str, unusable)]),
+    ]

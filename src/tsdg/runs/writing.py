@@ -56,7 +56,7 @@ def is_sealed(text: bytes) -> bool:
 
 
 def _digest(body: bytes) -> str:
-    return hashlib.blake2b(body, digest_size=16).hexdigest()
+    return hashlib.sha256(body).hexdigest()
 
 
 def plain(value: Any) -> Any:
