@@ -1,10 +1,11 @@
 """The table of selected runs: its columns, its file, and what of it a layout shows."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from io import BytesIO
 from itertools import product
 from pathlib import Path
+from typing import Literal
 
 import pandas as pd
 
@@ -161,6 +162,20 @@ def gaps(selected: pd.DataFrame) -> int:
     """How many of the expected runs have no record; the diverged have one."""
     own = selected[selected["rule"] == "per_seed"]
     return int((own["draws_expected"] - own["draws_found"]).sum())
+
+
+def gap(
+    selected: pd.DataFrame, dataset: str, targets: Collection[str], variants: Collection[str]
+) -> Literal["diverged", "missing"]:
+    """Why some variants have no result on some targets: all that is not finished diverged, or not."""
+    own = (
+        (selected["rule"] == "per_seed")
+        & (selected["dataset"] == dataset)
+        & selected["target"].isin(targets)
+        & selected["variant"].isin(variants)
+    )
+    found = set(selected.loc[own, "status"])
+    return "diverged" if "diverged" in found and "missing" not in found else "missing"
 
 
 def joined_runs(selected: Sequence[pd.DataFrame]) -> pd.DataFrame:

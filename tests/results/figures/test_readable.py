@@ -12,14 +12,16 @@ from layouts import layout, panel
 from synthetic_records import grid, make_record, metrics, save
 from tsdg.learning.metrics import reliability
 from tsdg.results import figures
+from tsdg.results.figures import squares
 from tsdg.results.figures.critical_difference import critical_difference
 from tsdg.results.figures.style import MOST, fitted, lines_of
 from tsdg.results.figures.transfer import Matrix, render
 from tsdg.results.ranking import block_values, rank
 from tsdg.results.selection import select
+from tsdg.runs.record import read
 from tsdg.runs.writing import write
 from tsdg.study.layout import Protocol, joined
-from tsdg.study.run import run_path
+from tsdg.study.run import Run, run_path
 
 DOMAINS = "ABCDEF"
 ROWS = {
@@ -151,7 +153,7 @@ def test_no_text_is_small_or_cut_or_on_another(kind, width, records, saved, tmp_
 
 
 @pytest.mark.parametrize("width", figures.WIDTHS.values(), ids=figures.WIDTHS)
-@pytest.mark.parametrize("kind", ["accuracy", "forest", "reliability"])
+@pytest.mark.parametrize("kind", ["accuracy", "forest", "reliability", "confusion"])
 def test_long_words_have_room(kind, width, odd, saved, tmp_path):
     folder, selected, shape = odd
     options = {"rows": list(ODD_ROWS)} if "rows" in OPTIONS[kind] else OPTIONS[kind]
@@ -208,8 +210,62 @@ def test_roles_are_told_apart_in_grey_and_guessing_that_is_not_drawn_is_said(sav
     assert figure.axes[0].get_xlim()[0] > 50
 
 
-def test_what_is_higher_than_a_page_is_said(records, saved, tmp_path, capsys):
+def test_classes_without_room_are_numbered_and_listed(odd, saved, tmp_path):
+    folder, selected, shape = odd
+    figures.DRAW["confusion"](selected, shape, folder, tmp_path, "f", rows=["ours"])
+    figure = saved[0][0]
+    ticks = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert ticks == [str(k) for k in range(0, 30, int(ticks[1]))]
+    words = " ".join(" ".join(text.get_text() for text in figure.texts).split())
+    assert all(f"{k} is class number {k}" in words for k in range(30))
+
+
+def test_targets_of_more_than_a_page_are_drawn_together(records, saved, tmp_path, monkeypatch):
+    """One run lacks: of the row the sum has the other seed alone, and says that it is of those with all."""
     folder, selected = records
+    lacks = (selected["variant"] == "erm") & (selected["target"] == "A") & (selected["seed"] == 1)
+    fewer = selected[~lacks]
+    monkeypatch.setattr(squares, "HIGHEST", 6.0)
+    for kind in ("reliability", "confusion"):
+        figures.DRAW[kind](fewer, SHAPE, folder, tmp_path, kind, rows=list(ROWS), width=figures.COLUMN)
+        figure, whole = saved[-1]
+        check(figure, whole, figures.COLUMN)
+        assert len(figure.axes) == len(ROWS)
+        assert "of the seeds that have all" in " ".join(text.get_text() for text in figure.texts)
+        assert [text.get_text() for text in figure.axes[2].texts] == ["missing"]  # other, at the last target
+    table = pd.read_csv(tmp_path / "confusion.csv").query("variant == 'erm'")
+    true = (table["true"] == "inner race") & (table["predicted"] == "inner race")
+    both = table[true].set_index("target")["windows"]
+    by_seed = {
+        seed: sum(
+            int(
+                read(folder / run_path(Run("one", "erm", target, seed, "fixed")))
+                .checkpoints[-1]
+                .target.confusion[0][0]
+            )
+            for target in DOMAINS
+        )
+        for seed in (0, 1)
+    }
+    assert both["All targets"] == by_seed[0]
+    assert both.drop("All targets").sum() > by_seed[0]
+
+
+@pytest.mark.parametrize("kind", ["forest", "reliability", "confusion"])
+def test_what_diverged_is_not_called_missing(kind, records, saved, tmp_path):
+    folder, selected = records
+    gone = (selected["variant"] == "ours") & (selected["target"] == "A")
+    changed = selected.assign(status=selected["status"].mask(gone, "diverged"))
+    options = {"rows": list(ROWS)} if "rows" in OPTIONS[kind] else OPTIONS[kind]
+    figures.DRAW[kind](changed, SHAPE, folder, tmp_path, "f", **options)
+    said = [text.get_text() for ax in saved[0][0].axes for text in ax.texts]
+    averages = 2 if kind == "forest" else 1
+    assert said.count("diverged") == said.count("missing") == averages
+
+
+def test_what_is_higher_than_a_page_is_said(records, saved, tmp_path, capsys, monkeypatch):
+    folder, selected = records
+    monkeypatch.setattr(squares, "HIGHEST", 20.0)  # so that targets are not drawn together
     figures.DRAW["reliability"](selected, SHAPE, folder, tmp_path, "f", rows=list(ROWS), width=figures.COLUMN)
     assert "inches high, where a page has 9.2" in capsys.readouterr().err
     figures.DRAW["reliability"](selected, SHAPE, folder, tmp_path, "f", rows=["erm"], width=figures.COLUMN)

@@ -26,6 +26,7 @@ from tsdg.results.figures.style import (
 from tsdg.study.layout import AVERAGE, Layout, Panel
 from tsdg.study.metric import METRICS
 
+ALL = "All targets"  # together, where a target's name stands
 MOST, NARROWEST = 5, 0.75  # diagrams side by side; width of one, inches
 ALONE = "Averages alone: diagrams of all targets are higher than a page. In a page's width they are drawn."
 LABELS = 0.4  # of the figure's width, that row labels take at most
@@ -43,7 +44,9 @@ class Facet(NamedTuple):
         """What it is called: the target with what it is, and the metric if it is not the panel's leading."""
         known = {entry.partition(": ")[0]: entry for entry in self.panel.legend}
         name = plain(self.target)
-        text = "average" if self.target == AVERAGE else known.get(name, f"target {name}")
+        text = known.get(name, f"target {name}")
+        if self.target in (AVERAGE, ALL):
+            text = self.target.lower()
         if self.metric != self.panel.leading:
             text += f", {METRICS[self.metric].label}"
         if len(layout.panels) > 1:

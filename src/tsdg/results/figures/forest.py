@@ -1,7 +1,7 @@
 """Does a variant beat a baseline? Differences of accuracy, paired by seed, with their intervals."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ from tsdg.results.captions import notes, simulated
 from tsdg.results.figures.facets import Facet, facets, say, shown
 from tsdg.results.figures.style import BASELINE, FAINT, PAGE, look, looks, save, stamp, style, unparsed
 from tsdg.results.numbers import CONFIDENCE, margin
-from tsdg.results.selected import shown_runs
+from tsdg.results.selected import gap, shown_runs
 from tsdg.study.layout import AVERAGE, Layout
 
 
@@ -105,7 +105,9 @@ def draw(
         for place, ax in diagrams:
             here = (table["dataset"] == place.panel.dataset) & (table["target"] == place.target)
             ax.set_xlim(*ends)
-            _differences(ax, table[here], others, layout)
+            targets = place.panel.targets if place.target == AVERAGE else [place.target]
+            why = {row: gap(selected, place.panel.dataset, targets, {row, baseline}) for row in others}
+            _differences(ax, table[here], why, layout)
         return save(figure, out_folder, name, stamp=stamp(simulated(selected, layout), layout))
 
 
@@ -116,14 +118,15 @@ def _range(differences: pd.Series) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def _differences(ax: Axes, table: pd.DataFrame, rows: list[str], layout: Layout) -> None:
+def _differences(ax: Axes, table: pd.DataFrame, why: Mapping[str, str], layout: Layout) -> None:
+    """Of each row the differences, or why there are none."""
     ax.axvline(0, color="#333333", linewidth=0.8)
     left, right = ax.get_xlim()
-    for y, variant in enumerate(rows):
+    for y, variant in enumerate(why):
         color, marker, _ = look(variant, layout)
         values = table.loc[table["variant"] == variant, "difference"].to_numpy()
         if not len(values):
-            say(ax, y, "missing")
+            say(ax, y, why[variant])
             continue
         if len(values) == 1:
             ax.plot(values, [y], marker, color=color, markersize=3.4, mfc="white", mew=0.9)

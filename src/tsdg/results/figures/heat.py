@@ -89,14 +89,17 @@ def number_cells(ax: Axes, shares: pd.DataFrame, side: float) -> None:
             ax.text(j, i, word, ha="center", va="center", color=color)
 
 
+def lines_that_fit(count: int, side: float) -> range:
+    """Which of the lines of a map have room for a word: all, or every second or third."""
+    return range(0, count, max(1, math.ceil(0.85 * LINE * count / side)))
+
+
 def name_cells(ax: Axes, names: Sequence[str], side: float) -> None:
     """Name rows and columns; where lines of text do not fit, every second or third of them."""
-    cell = side / len(names)
-    step = max(1, math.ceil(0.85 * LINE / cell))
-    some = range(0, len(names), step)
+    some = lines_that_fit(len(names), side)
     ax.set_xticks(some, [names[k] for k in some])
     ax.set_yticks(some, [names[k] for k in some])
-    if max(map(text_width, names)) + 0.03 > step * cell:
+    if max(map(text_width, names)) + 0.03 > some.step * side / len(names):
         ax.tick_params(axis="x", labelrotation=90)
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)

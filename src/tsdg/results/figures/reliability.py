@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from itertools import starmap
+from itertools import chain, starmap
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from tsdg.results.captions import notes, simulated
-from tsdg.results.figures.squares import say_missing, squares
+from tsdg.results.figures.facets import ALL
+from tsdg.results.figures.squares import over_targets, say_gap, squares
 from tsdg.results.figures.style import (
     FAINT,
     PAGE,
@@ -71,23 +72,33 @@ def draw(
     `FEWEST` windows are not drawn, and counted beneath; the ECE has them.
     """
     layout = unparsed(joined([layout], rows=rows, metrics=["ece"]))
-    found: dict[tuple, list[TargetScores]] = {}
+    single: dict[tuple[str, str, str], dict[int, TargetScores]] = {}
     for row, _, chosen in read_records(shown_runs(selected, layout), runs):
         if chosen.target.reliability is not None:
-            found.setdefault((row.dataset, row.target, row.variant), []).append(chosen.target)
+            single.setdefault((row.dataset, row.variant, row.target), {})[row.seed] = chosen.target
+    found = {place: list(by_seed.values()) for place, by_seed in single.items()}
+    for place, by_seed in over_targets(single, layout).items():
+        found[place] = list(chain(*by_seed.values()))
     bins = {place: pooled_bins(t.reliability for t in own if t.reliability) for place, own in found.items()}
-    filled = [count for table in bins.values() for count in table["count"] if count]
-    thin = sum(count < FEWEST for count in filled)
-    remarks = [
-        "Windows of all seeds together; the ECE in % is the mean over seeds, as in the table.",
-        *[f"Bins of fewer than {FEWEST} windows are not drawn: {thin} of {len(filled)}."] * bool(thin),
-        *notes(selected, layout),
-    ]
+
+    def remarks(together: bool) -> list[str]:
+        shown = [table["count"] for place, table in bins.items() if (place[2] == ALL) == together]
+        filled = [count for counts in shown for count in counts if count]
+        thin = sum(count < FEWEST for count in filled)
+        over = "seeds and targets" if together else "seeds"
+        return [
+            f"Windows of all seeds together; the ECE in % is the mean over {over}, as in the table.",
+            *[f"Bins of fewer than {FEWEST} windows are not drawn: {thin} of {len(filled)}."] * bool(thin),
+            *notes(selected, layout),
+        ]
+
     with style():
         figure, cells = squares(layout, remarks, width=width, legend=_legend(layout))
         for cell in cells:
-            at = (cell.panel.dataset, cell.target, cell.variant)
+            at = (cell.panel.dataset, cell.variant, cell.target)
             _diagram(cell.ax, bins.get(at), found.get(at, []), look(cell.variant, layout))
+            if at not in bins:
+                say_gap(cell, selected, layout)
             if cell.first:
                 cell.ax.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
                 cell.ax.set_ylabel(f"{cell.label}\naccuracy", labelpad=1, linespacing=1.1)
@@ -104,7 +115,6 @@ def _diagram(ax: Axes, table: pd.DataFrame | None, targets: Sequence[TargetScore
     ax.tick_params(length=2, pad=2)
     ax.spines[:].set_visible(True)
     if table is None:
-        say_missing(ax)
         return
     edges = np.linspace(0, 1, len(table) + 1)
     width = edges[1]
