@@ -122,6 +122,10 @@ def test_what_ends_well_without_snakemake_is_not_trained_again(
         while "complete" not in log.read_text():
             assert time.monotonic() < deadline
             time.sleep(0.05)
+    if how == signal.SIGINT:
+        output = (left.folder / "snakemake.out").read_text()
+        assert "What is finished is kept; the same command goes on." in output
+        assert "What failed" not in output
     records = {path: (tmp_path / path).read_bytes() for path in left.records()}
     assert len(records) == 6
     left.run("--unlock")

@@ -74,6 +74,7 @@ STUDY = written(study)
 SHOWN = 6  # files of a job that are printed
 JOBS = 100  # jobs of a rule that a dry run prints
 GATHERING = "all", "data", "datasets", "figure", "ranking", "claims", "summary", "document"  # of data at hand
+INTERRUPTS = "Terminating processes on user request", "Will exit after finishing currently running jobs"
 failed = set()  # names of rules
 noted = set()  # lines on what a report lacks
 
@@ -318,10 +319,17 @@ def first_of(names):
 
 
 class Failures(Handler):
-    """Has no job be tried again that would fail in the same way, which Snakemake's `retries` do not ask."""
+    """Has no job be tried again that would fail in the same way, which Snakemake's `retries` do not ask.
+
+    Jobs that end after an interrupt have not failed.
+    """
+
+    interrupted = False
 
     def emit(self, record):
-        if getattr(record, "event", None) != LogEvent.JOB_ERROR:
+        if str(record.msg).startswith(INTERRUPTS):
+            self.interrupted = True
+        if self.interrupted or getattr(record, "event", None) != LogEvent.JOB_ERROR:
             return
         job = next((job for job in workflow.dag.jobs if workflow.dag.jobid(job) == record.jobid), None)
         if job is None:
@@ -333,6 +341,9 @@ class Failures(Handler):
             job._attempt = job.restart_times + 1  # the last
             where = f"; names of partitions stand in {partition_file()}" if "partition" in error else ""
             print(f"Not tried again, as it would fail in the same way: {error}{where}", file=sys.stderr)
+
+
+failures = Failures()
 
 
 def partition_file():
