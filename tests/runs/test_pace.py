@@ -39,3 +39,4 @@ def test_one_long_download_is_no_measure_of_the_small_jobs():
 
 def test_durations_in_words():
     assert [duration(seconds) for seconds in (7.2, 100, 5990, 9000)] == ["7 s", "2 min", "100 min", "2.5 h"]
+    assert [duration(3600 * hours) for hours in (38.6, 288, 29667.6)] == ["38.6 h", "12 days", "3.4 years"]

@@ -12,7 +12,7 @@ from tsdg.runs import expected
 from tsdg.runs.current import CurrentRecords
 from tsdg.runs.expected import Expected, Work
 from tsdg.runs.fingerprint import training_fingerprint
-from tsdg.runs.plan import START, chosen_tables, plan
+from tsdg.runs.plan import START, Plan, chosen_tables, plan, text
 from tsdg.runs.writing import write
 from tsdg.study.run import Run, run_path
 from tsdg.study.study import Study
@@ -116,6 +116,15 @@ def test_the_command(project, capsys):
     assert ": 0 s" not in err
     assert main(["plan", "tny"]) == 2
     assert "'tny' is not a table, did you mean 'tiny'?" in capsys.readouterr().err
+
+
+def test_people_are_told_times_in_words():
+    rows = [("few", 1, 0, 1, 1, 0.07), ("in all", 9, 0, 9, 9, 59335.0)]
+    planned = Plan(pd.DataFrame(rows, columns=["table", "runs", "done", "to_train", "jobs", "hours"]), [])
+    _, few, whole, times = text(planned, 2).splitlines()
+    assert few.endswith(" 4 min")
+    assert whole.endswith(" 6.8 years")
+    assert times == "Times are of one core or one GPU; 2 at a time take 3.4 years."
 
 
 def test_what_was_never_trained_is_expected_by_its_size(params, tmp_path):

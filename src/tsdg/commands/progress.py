@@ -27,11 +27,11 @@ LONGEST = 86400  # seconds to wait, a day
 
 def add(commands: Commands) -> None:
     """Add the commands to the command line."""
-    plan = command(commands, "plan", _plan, "count runs, jobs and hours that tables need", study=True)
+    plan = command(commands, "plan", _plan, "count runs, jobs and time that tables need", study=True)
     plan.add_argument(
         "--probe",
         action="store_true",
-        help="measure the hours: some iterations of every variant on this machine",
+        help="measure the times: some iterations of every variant on this machine",
     )
     plan.add_argument("--device", choices=["auto", "cpu", "cuda"], help="of the probe; as in params.yaml")
     plan.add_argument("--jobs", type=positive, default=os.cpu_count() or 1, help="at a time (default: cores)")

@@ -55,7 +55,13 @@ class Pace:
 
 
 def duration(seconds: float) -> str:
-    """Seconds in words: ``40 s``, ``12 min``, ``3.5 h``."""
+    """Seconds in words: ``40 s``, ``12 min``, ``3.5 h``, ``12 days``, ``3.4 years``."""
     if seconds < 100:
         return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+    if seconds < 6000:
+        return f"{seconds / 60:.0f} min"
+    hours = seconds / 3600
+    if hours < 100:
+        return f"{hours:.1f} h"
+    days = hours / 24
+    return f"{days:.0f} days" if days < 400 else f"{days / 365.25:.1f} years"

@@ -20,6 +20,7 @@ from tsdg.learning.backbones.options import OPTIONS
 from tsdg.methods import estimators
 from tsdg.runs.current import CurrentRecords
 from tsdg.runs.expected import Expected
+from tsdg.runs.pace import duration
 from tsdg.study.jobs import TrainingJob, training_jobs
 from tsdg.study.run import Run
 from tsdg.study.study import Study
@@ -273,19 +274,16 @@ def _synthetic(study: Study, dataset: str, scratch: Path, params: Path) -> Path:
 
 
 def text(planned: Plan, at_once: int) -> str:
-    """The plan for people, with the hours of so many jobs at a time."""
-    shown = planned.table.rename(columns={"to_train": "to train"})
-    lines = shown.to_string(index=False, formatters={"hours": _hours}).splitlines()
-    hours = planned.table["hours"].iloc[-1]
-    lines += [f"Hours are of one core or one GPU; {at_once} at a time take {_hours(hours / at_once)}."]
+    """The plan for people, with the time of so many jobs at once."""
+    seconds = planned.table["hours"] * 3600
+    shown = planned.table.drop(columns="hours").rename(columns={"to_train": "to train"})
+    lines = shown.assign(time=seconds.map(duration)).to_string(index=False).splitlines()
+    whole = duration(seconds.iloc[-1] / at_once)
+    lines += [f"Times are of one core or one GPU; {at_once} at a time take {whole}."]
     if planned.estimated:
         names = ", ".join(planned.estimated[:3]) + (", ..." if len(planned.estimated) > 3 else "")
         lines += [
-            f"Nothing of {names} was trained yet: their hours are of a core, by times that come with tsdg, "
+            f"Nothing of {names} was trained yet: their times are of a core, by those that come with tsdg, "
             "scaled to this machine's speed. --probe measures here, on a GPU too."
         ]
     return "\n".join(lines)
-
-
-def _hours(hours: float) -> str:
-    return f"{hours:.1f}" if hours >= 0.1 or hours == 0 else f"{hours:.2f}"
