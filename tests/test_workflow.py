@@ -337,6 +337,8 @@ def test_recordings_are_a_file_or_a_folder(study_of):
     assert workflow.raw_argument("mine") == "recordings"
     assert {Path(path).name for path in workflow.raw_paths("mine")} == {"metadata.csv", "1.csv", "2.csv"}
     assert workflow.withheld == []
+    workflow = study_of("mine", datasets__mine__raw="mine.csv")
+    assert workflow.raw_paths("mine") == [workflow.raw_argument("mine")] == ["mine.csv"]
     workflow = study_of("mine", datasets__mine__source="simulated")
     assert workflow.simulated == ["mine"]
     assert workflow.raw_argument("mine").startswith("data/simulated/mine/")

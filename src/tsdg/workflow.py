@@ -313,7 +313,8 @@ class Workflow:
         try:
             kind, entry = self._kind(dataset), self.study.dataset(dataset)
             folder = self.raw_folder(dataset)
-            return [*(f"{folder}/{name}" for name in kind.raw_names(entry)), *kind.other_files(entry)]
+            paths = [*(f"{folder}/{name}" for name in kind.raw_names(entry)), *kind.other_files(entry)]
+            return [Path(path).as_posix() for path in paths]
         except InputError as error:
             raise InputError(f"datasets.{dataset} is not valid: {error}") from None
 

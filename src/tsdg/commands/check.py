@@ -21,11 +21,11 @@ HOW = """\
 # This alone is no params file; --write study.yaml writes one that runs at once."""
 NEXT = """{file} is a whole study; what is next, to see it work:
     tsdg plan --params {file} --set protocol=quick
-    snakemake --configfile {file} --cores 2 results/tables/{name}.tex --config protocol=quick
+    snakemake --configfile {file} --cores 2 results/tables/{name}.tex --config protocol=quick --quiet rules
     tsdg status --params {file} --set protocol=quick
     tsdg show results/tables/{name}.csv
 Without protocol=quick, the same lines are those of the real study:
-    snakemake --configfile {file} --cores 2 results/tables/{name}.tex"""
+    snakemake --configfile {file} --cores 2 results/tables/{name}.tex --quiet rules"""
 
 
 def add(commands: Commands) -> None:

@@ -49,6 +49,9 @@ def test_a_study_is_written_that_runs_at_once(tmp_path):
         assert said.returncode == 0, said.stderr
         assert "my-data" in said.stdout
         assert re.search(rf"\b{runs}\b", said.stdout)
+    for ran in re.findall(r"snakemake [^#\n]+", done.stdout):
+        assert ran.endswith(" --quiet rules")  # a line a job and the time left, behind the target
+        assert ran in text
     card = prepare(tmp_path / entry["raw"], tmp_path / "out", domains=entry["domains"], **entry["prepare"])
     assert sum(sum(row.values()) for row in card["counts"].values()) == 30
     again = tsdg(*words, "--write", "study.yaml", folder=tmp_path)

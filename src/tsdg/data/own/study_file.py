@@ -12,10 +12,10 @@ _HEAD = """\
 #   tsdg check {name} --params {file}                     # what is in the data set
 # To see it work, and then, without protocol=quick, the real study:
 #   tsdg plan --params {file} --set protocol=quick   # runs and hours
-#   snakemake --configfile {file} --cores 2 results/tables/{name}.tex --config protocol=quick
+#   snakemake --configfile {file} --cores 2 results/tables/{name}.tex --config protocol=quick --quiet rules
 #   tsdg status --params {file} --set protocol=quick # what is done, failed and waiting
 #   tsdg show results/tables/{name}.csv
-#   snakemake --configfile {file} --cores 2 results/tables/{name}.tex # the real study
+#   snakemake --configfile {file} --cores 2 results/tables/{name}.tex --quiet rules # the real study
 
 seed: 0 # of the hyperparameter draws
 protocol: single # one of `protocols`; `quick` is to see it work
