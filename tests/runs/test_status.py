@@ -92,7 +92,9 @@ def test_the_states(project, params, held, capsys):
     ended = {key: made[key] for key in ("status", "diverged_at", "checkpoints")}
     write(path, expanded(json.loads(path.read_text())) | ended)
     process = held(logs / run_path(learned_a).replace(".json", ".log"))
-    assert counted()[:2] == (0, [4, 1, 1, 1, 0, 1])
+    code, numbers, out = counted()
+    assert (code, numbers) == (0, [4, 1, 1, 1, 0, 1])
+    assert "diverged  in running jobs  failed" in out
 
     process.kill()
     process.wait()

@@ -5,7 +5,8 @@ done
 diverged
     The same, of a run that diverged: selection ranks it last, nothing is to be done.
 running
-    No current record, and the job's log is locked by a living process (or its Slurm job runs).
+    No current record, and the job's log is locked by a living process (or its Slurm job runs): all that
+    the job has still to train, of which some may wait in it.
 failed
     No current record, and the log is of a job that broke off: by an error, a kill, a time limit. Or the
     record is damaged.
@@ -127,7 +128,8 @@ def _command(study: Study, found: CurrentRecords, runs: Sequence[Run], options: 
 
 def text(seen: Status, tables: dict[str, list[Run]]) -> str:
     """The status for people."""
-    lines = [seen.table(tables).to_string(index=False)]
+    shown = seen.table(tables).rename(columns={"running": "in running jobs"})
+    lines = [shown.to_string(index=False)]
     if seen.outdated:
         lines += ["", f"{seen.outdated.total()} records are outdated and will be trained again:"]
         lines += [f"{count:6} {why}" for why, count in seen.outdated.most_common(SHOWN)]
