@@ -538,20 +538,22 @@ def test_check_says_which_domains_are_alike(tsdg, project):
     ]
 
 
-TABLE = """dataset,variant,label,target,metric,mean
-d,ours,Same,A,accuracy,50
-d,erm,Same,A,accuracy,{}
+TABLE = """dataset,variant,label,target,metric,n,mean
+d,ours,Same,A,accuracy,1,50
+d,erm,Same,A,accuracy,0,{}
 """
 
 
 def test_show_prints_variants_that_have_one_label(tsdg, project):
     (project / "t.csv").write_text(TABLE.format(""))
     assert tsdg("show", "t.csv")[1] == [
-        "d: Accuracy (%), mean over seeds",
+        "t: d, Accuracy (%)",
         "        A",
         "Same 50.0",
         "Same   --",
     ]
+    (project / "other.csv").write_text(TABLE.replace(",1,", ",2,").format(""))
+    assert tsdg("show", "other.csv")[1][0] == "other: d, Accuracy (%), mean over seeds"
 
 
 @pytest.mark.parametrize(
@@ -588,10 +590,10 @@ def test_show_refuses_what_is_no_table(tsdg, project, text):
             ],
         ),
         (
-            "dataset,variant,target,metric,label,mean,paper\nd,erm,A,accuracy,ERM,50,65.5\n",
+            "dataset,variant,target,metric,label,mean,n,paper\nd,erm,A,accuracy,ERM,50,2,65.5\n",
             [
-                "dataset variant target   metric label  mean  paper",
-                "      d     erm      A accuracy   ERM    50   65.5",
+                "dataset variant target   metric label  mean  n  paper",
+                "      d     erm      A accuracy   ERM    50  2   65.5",
             ],
         ),
     ],
