@@ -1,12 +1,14 @@
 """What `--quiet rules` prints: a line of each job, how many are done and how long is left, and errors in full."""
 
 import time
+from contextlib import suppress
 from functools import cached_property
 
 from snakemake.logging import DefaultFilter, DefaultFormatter
 from snakemake.settings.enums import Quietness
 
 from tsdg.runs.pace import Pace
+from tsdg.study.run import target_of
 
 # The rest of what Snakemake says stands in the log file that it names at the end.
 HIDDEN = {
@@ -20,6 +22,8 @@ HIDDEN = {
 HIDDEN_TEXT = re.compile(
     r"Building DAG|Using shell|Conda env|Select jobs|SLURM run ID|Job \d+ has been submitted"
 )
+
+MADE = 3  # files that the last line names
 
 
 class Lines(DefaultFormatter):
@@ -54,17 +58,32 @@ class Lines(DefaultFormatter):
 
 
 def name_of(job):
-    """A job's log without what all logs have in common."""
+    """A job's log without what all logs have in common, and with its target as one writes it."""
     if not job.log:
         return job.rule.name
-    return Path(job.log[0]).with_suffix("").as_posix().removeprefix("logs/")
+    name = job.log[0].removeprefix("logs/").removesuffix(".log")
+    with suppress(InputError):
+        return "/".join(map(target_of, name.split("/")))
+    return name
+
+
+def made_of_asked():
+    """The files asked for that this call made, the first of them by name."""
+    made = {path for job in workflow.dag.needrun_jobs(exclude_finished=False) for path in job.output}
+    names = sorted(map(str, made & workflow.dag.derived_targetfiles))
+    more = [f"and {len(names) - MADE} more"] if len(names) > MADE else []
+    return f"made {', '.join([*names[:MADE], *more])}" if names else ""
+
+
+def in_lines():
+    """Whether `--quiet rules` is what was asked for, and nothing that is quieter."""
+    quiet = workflow.output_settings.quiet or set()
+    return Quietness.RULES in quiet and quiet.isdisjoint({Quietness.PROGRESS, Quietness.ALL})
 
 
 def print_lines():
     """Have `--quiet rules` print a line of each job and the errors, of which Snakemake would say nothing."""
-    quiet = workflow.output_settings.quiet or set()
-    if Quietness.RULES not in quiet or not quiet.isdisjoint({Quietness.PROGRESS, Quietness.ALL}):
-        return
+    quiet = workflow.output_settings.quiet
     for handler in logger.handlers:
         for shows in handler.filters:
             if isinstance(shows, DefaultFilter):
@@ -75,5 +94,5 @@ def print_lines():
             handler.setFormatter(lines)
 
 
-if main and workflow.is_main_process and not workflow.dryrun:
+if main and workflow.is_main_process and not workflow.dryrun and in_lines():
     print_lines()
