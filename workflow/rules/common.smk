@@ -1,26 +1,16 @@
 """What the rules share: the study of this call, and how they ask `tsdg.workflow` about it."""
 
 import os
-import re
 import sys
-from collections import Counter
 from inspect import signature
-from logging import Handler
 from pathlib import Path
 
-import yaml
-from snakemake.executors import dryrun
 from snakemake.io import IOFile
-from snakemake.logging import logger
 from snakemake.resources import Resource
-from snakemake.settings.enums import Quietness
-from snakemake_interface_logger_plugins.common import LogEvent
 
 from tsdg.errors import InputError
 from tsdg.runs.current import CurrentRecords
-from tsdg.runs.failure import lasting, unknown_partitions
-from tsdg.runs.kept import protect, release
-from tsdg.runs.pace import duration
+from tsdg.runs.kept import protect
 from tsdg.study.run import LOGS, RECORDS, parse_run_path
 from tsdg.workflow import (
     FIGURES,
@@ -28,7 +18,6 @@ from tsdg.workflow import (
     TOY,
     WENT_IN,
     Workflow,
-    after_failure,
     code,
     configured,
     merged,
@@ -71,12 +60,6 @@ if workflow.is_main_process:
     for note in study.notes:
         print(f"note: {note}", file=sys.stderr)
 STUDY = written(study)
-SHOWN = 6  # files of a job that are printed
-JOBS = 100  # jobs of a rule that a dry run prints
-GATHERING = "all", "data", "datasets", "figure", "ranking", "claims", "summary", "document"  # of data at hand
-INTERRUPTS = "Terminating processes on user request", "Will exit after finishing currently running jobs"
-failed = set()  # names of rules
-noted = set()  # lines on what a report lacks
 
 
 def either(names):
@@ -226,11 +209,6 @@ def all_results(wildcards):
         raise WorkflowError(str(error))
 
 
-def left_out():
-    """What this call goes without."""
-    return flow.without if any(job.rule.name in GATHERING for job in workflow.dag.jobs) else []
-
-
 def protect_records():
     """Have no record get lost that Snakemake deletes before it starts a job."""
     made = (path for job in workflow.dag.needrun_jobs() for path in job.output)
@@ -238,165 +216,3 @@ def protect_records():
         (parse_run_path(path) for path in made if path.startswith(f"{RECORDS}/")),
         CurrentRecords(study),
     )
-
-
-def shown(record):
-    """Have of a job's files, which may be thousands, the first printed; say how long; help with a target."""
-    for name in ("input", "output"):
-        files = getattr(record, name, None)
-        if isinstance(files, list):
-            setattr(record, name, first_of(files))
-    if isinstance(reason := getattr(record, "reason", None), str):
-        record.reason = ", ".join(first_of(reason.split(", ")))
-    if getattr(record, "event", None) == LogEvent.RUN_INFO:
-        record.msg += how_long()
-    unknown = re.match(r"Missing metadata for file (\S+)\. ", str(record.msg))
-    if unknown and not Path(unknown[1]).exists():
-        notes = [] if noted else made_otherwise()
-        noted.update(notes)
-        record.msg = "\n".join(notes) or record.msg
-        return bool(notes) or not noted
-    unmade = re.search(r"No rule to produce (\S+)", str(record.msg))
-    if unmade:
-        meant = flow.nearest_target(unmade[1], [rule.name for rule in workflow.rules])
-        record.msg = record.msg.replace(unmade[0], unmade[0] + meant)
-    return True
-
-
-def made_otherwise():
-    """What of a report was made of other records than those of this call's settings, and by which settings."""
-    made = []
-    for job in workflow.dag.jobs:
-        records = [path for path in job.input if path.startswith(f"{RECORDS}/")]
-        if absent := sum(not Path(path).exists() for path in records):
-            shell = noted_of(job.output[0]).get("shellcmd") or ""
-            file = re.search(r"--params (\S+)", shell)
-            settings = f" (--configfile {file[1]})" if file and file[1] != STUDY else ""
-            made.append(
-                f"    {job.output[0]}: {absent} of its {len(records)} records are not there{settings}"
-            )
-    if made:
-        made[:0] = [
-            "The report shows all that was made, but not all trainings, as this call's settings name others:",
-            "give the --config that they had, or the --configfile that is named.",
-        ]
-    return made
-
-
-def training_seconds():
-    """What each training job of this call is expected to take on one core, by number of the job."""
-    made = {workflow.dag.jobid(job): list(map(str, job.output)) for job in workflow.dag.needrun_jobs()}
-    trainings = {job: paths for job, paths in made.items() if paths and paths[0].startswith(f"{RECORDS}/")}
-    return dict(zip(trainings, flow.training_seconds(trainings.values())))
-
-
-def first_jobs(print_job):
-    """Have a dry run print of a rule's jobs the first: of thousands, that takes as long as all the rest."""
-    printed, settings = Counter(), workflow.output_settings
-    most = 0 if Quietness.RULES in (settings.quiet or ()) else JOBS
-
-    def print_first(executor, job):
-        printed[job.name] += 1
-        if printed[job.name] <= most or settings.verbose:
-            print_job(executor, job)
-        elif printed[job.name] == most + 1 and most:
-            logger.info(f"... and further jobs of rule {job.name}, which --verbose prints")
-
-    return print_first
-
-
-def how_long():
-    """The time that the trainings of this call take."""
-    seconds = training_seconds().values()
-    if not seconds:
-        return ""
-    return f"\nTraining takes some {duration(sum(seconds))} of one core (`tsdg plan` says of what).\n"
-
-
-def first_of(names):
-    """A few names, and how many more there are."""
-    return [*names[:SHOWN], f"... and {len(names) - SHOWN} more"] if len(names) > SHOWN else names
-
-
-class Failures(Handler):
-    """Has no job be tried again that would fail in the same way, which Snakemake's `retries` do not ask.
-
-    Jobs that end after an interrupt have not failed.
-    """
-
-    interrupted = False
-
-    def emit(self, record):
-        if str(record.msg).startswith(INTERRUPTS):
-            self.interrupted = True
-        if self.interrupted or getattr(record, "event", None) != LogEvent.JOB_ERROR:
-            return
-        job = next((job for job in workflow.dag.jobs if workflow.dag.jobid(job) == record.jobid), None)
-        if job is None:
-            return
-        failed.add(job.rule.name)
-        if job.attempt > job.restart_times:
-            return
-        if error := lasting(Path(job.log[0]) if job.log else None, record.rule_msg or ""):
-            job._attempt = job.restart_times + 1  # the last
-            where = f"; names of partitions stand in {partition_file()}" if "partition" in error else ""
-            print(f"Not tried again, as it would fail in the same way: {error}{where}", file=sys.stderr)
-
-
-failures = Failures()
-
-
-def partition_file():
-    """Where the names of Slurm's partitions stand, if jobs go to Slurm."""
-    return getattr(workflow.executor_settings, "partition_config", None)
-
-
-def check_partitions():
-    """Before anything is submitted: that the partitions are Slurm's."""
-    if path := partition_file():
-        listed = yaml.safe_load(Path(path).read_text())["partitions"]
-        if fault := unknown_partitions(name for name, of in listed.items() if "cluster" not in of):
-            raise WorkflowError(f"{path}: {fault}")
-
-
-def unfinished_tables():
-    """Tables that this call was to make and that training held up."""
-    dag = workflow.dag
-    return [
-        job.wildcards.table
-        for job in dag.needrun_jobs()
-        if job.rule.name == "select" and not dag.finished(job)
-    ]
-
-
-# The report sorts what it shows by its labels, so that the first of them is a number.
-
-
-def table_labels(name, section=RESULTS):
-    """How the report lists a table."""
-    return {"no": flow.number(name, section), "table": name}
-
-
-def labels_of_table(wildcards):
-    """How the report lists a table of params.yaml."""
-    return table_labels(wildcards.table)
-
-
-def figure_labels(name):
-    """How the report lists a figure."""
-    return {"no": flow.number(name, FIGURES), "figure": name}
-
-
-def toy_labels(name):
-    """How the report lists a table or figure of the toy study."""
-    return {"no": flow.number(name, TOY), "result": name.replace("_", " ")}
-
-
-def labels_of_figure(wildcards):
-    """How the report lists a figure of params.yaml."""
-    return figure_labels(wildcards.figure)
-
-
-def labels_of_accuracy(wildcards):
-    """How the report lists a table's figure."""
-    return figure_labels(wildcards.table) | {"figure": f"{wildcards.table}, by target"}

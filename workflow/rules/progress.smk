@@ -1,5 +1,6 @@
 """What `--quiet rules` prints: a line of each job, how many are done and how long is left, and errors in full."""
 
+import re
 import time
 from contextlib import suppress
 from functools import cached_property
