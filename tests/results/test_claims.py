@@ -120,7 +120,7 @@ def test_the_papers_own_numbers_have_what_its_claims_say():
             "user={says: x, table: hhar, metric: accuracy, better: [erm, mmd], than: [coral, erm]}",
             "erm is comp",
         ),
-        ("user={says: x, table: hhar, metric: accuracy, pairs: [[erm, erm]]}", "compared with itself"),
+        ("own={says: x, table: hhar, metric: accuracy, pairs: [[erm, erm]]}", "compared with itself"),
         (
             "toy-b={says: x, table: toy, metric: divergence, better: [ours], than: [ours]}",
             "compared with itself",
