@@ -64,7 +64,7 @@ def name_of(job):
         return job.rule.name
     name = job.log[0].removeprefix("logs/").removesuffix(".log")
     with suppress(InputError):
-        return "/".join(map(target_of, name.split("/")))
+        return Path(*map(target_of, Path(name).parts)).as_posix()
     return name
 
 
