@@ -52,8 +52,7 @@ def of_records() -> pd.Series:
 
 
 def main() -> None:
-    tables = of_tables()
-    known = tables.combine_first(of_records())
+    known = of_tables().combine_first(of_records())
     figure, axes = plt.subplots(
         1, 2, figsize=(7.2, 3.4), layout="constrained", sharey=True, width_ratios=(5, 8)
     )

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from functools import cache
 
 from snakemake.executors import dryrun
 from snakemake.logging import logger
@@ -65,6 +66,7 @@ def made_otherwise():
     return made
 
 
+@cache
 def training_seconds():
     """What each training job of this call is expected to take on one core, by number of the job."""
     made = {workflow.dag.jobid(job): list(map(str, job.output)) for job in workflow.dag.needrun_jobs()}
